@@ -1,0 +1,44 @@
+# Every target sets up what it needs by itself; `make help` lists them.
+VENV := .venv
+BIN := $(VENV)/bin
+PYTHON ?= python3
+READY := $(VENV)/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help setup java demo test check bench lock clean
+
+help: ## List the targets.
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
+
+setup: $(READY) java ## Make the environment in .venv from the lock file, and see that Java is there.
+
+$(READY): requirements.lock pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
+	@touch $(READY)
+
+java: # Find Java 17 or newer, or install it.
+	@sh tools/ensure-java.sh
+
+demo: setup ## Run the main job for about a minute on an embedded default, with a live view and a report.
+	$(BIN)/headway demo
+
+test: setup ## Run every test.
+	$(BIN)/python -m pytest -q
+
+check: setup ## Lint, format and types.
+	$(BIN)/ruff check src tests benchmarks examples
+	$(BIN)/ruff format --check src tests benchmarks examples
+	$(BIN)/mypy
+
+bench: setup ## List the benchmarks; run one with `.venv/bin/headway bench NAME`.
+	$(BIN)/headway bench --list
+
+lock: ## Pin every dependency with its hashes.
+	$(PYTHON) -m venv $(VENV)-lock && $(VENV)-lock/bin/pip install --quiet uv
+	$(VENV)-lock/bin/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url \
+	    --no-emit-find-links --no-header --extra dev --extra build pyproject.toml -o requirements.lock
+
+clean: ## Remove the environment and everything that runs left behind.
+	rm -rf $(VENV) $(VENV)-lock .headway headway-report build

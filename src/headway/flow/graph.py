@@ -1,0 +1,91 @@
+"""A flow: steps that form a directed acyclic graph from sources to sinks."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+
+from headway.errors import FlowError
+from headway.flow.steps import STATEFUL, PairStep, Reduce, Sink, Source, Step, describe_step
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """A whole query as data, in an order in which each step follows its inputs."""
+
+    steps: tuple[Step, ...]
+
+    @classmethod
+    def of(cls, steps: Iterable[Step]) -> Flow:
+        """Check and order steps: names distinct, inputs known, no cycle, at least one sink."""
+        by_name: dict[str, Step] = {}
+        for step in steps:
+            if by_name.setdefault(step.name, step) is not step and by_name[step.name] != step:
+                raise FlowError(
+                    f"two steps are called {step.name!r}; give one of them another name"
+                )
+        for step in by_name.values():
+            for name in step.inputs:
+                if name not in by_name:
+                    raise FlowError(
+                        f"step {step.name!r} takes its input from {name!r}, unknown here"
+                    )
+        try:
+            order = TopologicalSorter({s.name: s.inputs for s in by_name.values()}).static_order()
+            flow = cls(tuple(by_name[name] for name in order))
+        except CycleError as error:
+            circle = " -> ".join(reversed(error.args[1]))
+            raise FlowError(f"the flow runs in a circle: {circle}; take one arrow out") from None
+        if not flow.sinks:
+            raise FlowError("the flow has no sink, so it answers nobody; end it with .to(...)")
+        return flow
+
+    def __getitem__(self, name: str) -> Step:
+        return next(step for step in self.steps if step.name == name)
+
+    def __str__(self) -> str:
+        return "\n".join(describe_step(step) for step in self.steps)
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """Where records enter."""
+        return tuple(step for step in self.steps if isinstance(step, Source))
+
+    @property
+    def sinks(self) -> tuple[Sink, ...]:
+        """Where answers leave."""
+        return tuple(step for step in self.steps if isinstance(step, Sink))
+
+    def above(self, name: str) -> Iterator[Step]:
+        """The steps that lead to one step, itself last, in flow order."""
+        wanted = {name}
+        for step in reversed(self.steps):
+            if step.name in wanted:
+                wanted.update(step.inputs)
+        return (step for step in self.steps if step.name in wanted)
+
+    def part_for(self, sink: Sink) -> Flow:
+        """The flow cut down to what one sink needs."""
+        return Flow(tuple(self.above(sink.name)))
+
+    def stateful(self) -> tuple[Reduce | PairStep, ...]:
+        """The steps that keep state."""
+        return tuple(step for step in self.steps if isinstance(step, STATEFUL))
+
+    @property
+    def fingerprint(self) -> str:
+        """A short text that changes when the state or the offsets of a checkpoint would not fit."""
+        kept = [step for step in self.steps if not isinstance(step, Sink)]
+        text = "\n".join(f"{step.inputs} {describe_step(step)}" for step in kept)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def join(*flows: Flow) -> Flow:
+    """Run several flows as one; what they share upstream is shared."""
+    names = [sink.name for flow in flows for sink in flow.sinks]
+    for name in names:
+        if names.count(name) > 1:
+            raise FlowError(f"two sinks are called {name!r}; name them with .to(..., name=...)")
+    return Flow.of(step for flow in flows for step in flow.steps)

@@ -1,0 +1,95 @@
+"""Where records come from, described and not yet opened."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, Protocol, runtime_checkable
+
+import pyarrow as pa
+
+from headway.flow.rates import RateSchedule
+from headway.flow.schema import Schema
+
+Format = Literal["json", "csv", "text", "parquet"]
+
+
+@runtime_checkable
+class RecordMaker(Protocol):
+    """A topic made by a function: any range of its records, the same each time it is asked."""
+
+    schema: str
+
+    def make(self, first: int, stop: int) -> pa.RecordBatch:
+        """Records `first` to `stop`, a function of these numbers alone."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayedFile:
+    """A file whose record n falls due at its place in the schedule."""
+
+    path: Path
+    format: Format
+    rate: RateSchedule
+    header: bool = True
+    delimiter: str = ","
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayedRecords:
+    """Records at hand in memory, replayed at a rate."""
+
+    records: tuple[Any, ...] = field(repr=False)
+    rate: RateSchedule = RateSchedule()
+
+
+@dataclass(frozen=True, slots=True)
+class MadeRecords:
+    """Records that a maker makes on demand, `count` of them or without end."""
+
+    maker: RecordMaker
+    rate: RateSchedule
+    count: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Spooled:
+    """A spool folder that other processes append to."""
+
+    folder: Path
+    start: Literal["earliest", "latest"] = "earliest"
+
+
+Topic = ReplayedFile | ReplayedRecords | MadeRecords | Spooled
+
+
+@dataclass(frozen=True, slots=True)
+class EventTime:
+    """The column that says when a record happened, and its unit where it is a number."""
+
+    column: str
+    unit: Literal["s", "ms", "us"] = "s"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where answers go: a kind of sink with its address, or a function."""
+
+    kind: Literal["console", "spool", "parquet", "callback"]
+    address: str = ""
+    call: Callable[[int, pa.Table], None] | None = None
+
+
+__all__ = [
+    "EventTime",
+    "MadeRecords",
+    "RecordMaker",
+    "ReplayedFile",
+    "ReplayedRecords",
+    "Schema",
+    "Spooled",
+    "Target",
+    "Topic",
+]

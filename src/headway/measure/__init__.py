@@ -1,0 +1,1 @@
+"""What is happening? Latencies, accounts and the log of batches."""

@@ -1,0 +1,61 @@
+"""One line per batch: what was decided, what happened, how late the answers were."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class BatchLine:
+    """What the log keeps of one batch; times are seconds since 1970 or durations in seconds."""
+
+    query: str
+    batch: int
+    started_s: float
+    published_s: float
+    rows: int
+    answers: int
+    quarantined: int
+    interval_s: float
+    max_rows: int | None
+    readers: int
+    because: str
+    watermark_s: float
+    start: dict[str, Any]
+    end: dict[str, Any]
+    latency: dict[str, float | int]
+    window_latency: dict[str, float | int]
+    account: dict[str, int]
+    durations_s: dict[str, float] = field(default_factory=dict)
+    sketch: str = ""
+
+    def to_json(self) -> str:
+        """The line as it stands in the log."""
+        return json.dumps(asdict(self), separators=(",", ":"))
+
+
+class BatchLog:
+    """An append-only file of batch lines; a line that a crash cut short is passed over."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def append(self, line: BatchLine) -> None:
+        """Add a line."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with self.path.open("a") as file:
+            file.write(line.to_json() + "\n")
+
+    def lines(self) -> Iterator[BatchLine]:
+        """The lines in the order they were written."""
+        if not self.path.exists():
+            return
+        for text in self.path.read_text().splitlines():
+            try:
+                yield BatchLine(**json.loads(text))
+            except ValueError:
+                continue
