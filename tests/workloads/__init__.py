@@ -1,0 +1,1 @@
+"""Tests of the ready-made workloads; none of them starts Spark."""
