@@ -1,0 +1,1 @@
+"""Values to SVG: axes, plots over time, and the distribution; nothing here knows what a run is."""

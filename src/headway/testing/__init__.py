@@ -1,0 +1,1 @@
+"""What users and we test with: nothing here is needed to run a flow."""

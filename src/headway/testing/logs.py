@@ -1,0 +1,78 @@
+"""Logs of runs that never happened, made from a seed, to test whatever reads a log."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import numpy as np
+from datasketches import kll_doubles_sketch
+from numpy.typing import NDArray
+
+from headway.measure.batches import BatchLine
+from headway.measure.latency import SKETCH_K, Latency
+
+START_S = 1_760_000_000.0
+
+
+def made_lines(count: int, *, query: str = "counts", seed: int = 7) -> list[BatchLine]:
+    """A run of `count` batches: a slow start, another pace from half way, now and then a window."""
+    chance = np.random.default_rng(seed)
+    lines: list[BatchLine] = []
+    at_s, answered, aside = START_S, 0, 0
+    for batch in range(count):
+        slow_s = 6.0 / (batch + 1) if batch < 3 else 0.0
+        interval_s = 0.5 if batch < count // 2 else 0.8
+        took_s = 0.35 + slow_s + float(chance.gamma(2.0, 0.03))
+        ages_s = took_s + chance.uniform(0, interval_s + slow_s, int(2000 * (interval_s + slow_s)))
+        quarantined = 3 if batch % 17 == 5 else 0
+        answered, aside = answered + len(ages_s), aside + quarantined
+        line = made_line(
+            ages_s,
+            at_s + took_s,
+            query=query,
+            batch=batch,
+            started_s=at_s,
+            quarantined=quarantined,
+            interval_s=interval_s,
+            because="steady" if batch != count // 2 else "load rose: interval 0.8s",
+            window_latency=Latency.of([took_s + 0.1]).as_dict() if batch % 10 == 9 else {},
+            account={
+                "arrived": answered + aside + 150,
+                "answered": answered,
+                "quarantined": aside,
+                "waiting": 150,
+            },
+            durations_s={"addBatch": took_s * 0.7, "walCommit": 0.03, "queryPlanning": 0.02},
+        )
+        at_s += max(interval_s, took_s)
+        lines.append(line)
+    return lines
+
+
+def made_line(ages_s: NDArray[np.float64], published_s: float, **fields: Any) -> BatchLine:
+    """One line whose records were `ages_s` old when it was published; `fields` replace the rest."""
+    sketch = kll_doubles_sketch(SKETCH_K)
+    sketch.update((published_s - ages_s) * 1e6)
+    rows = len(ages_s)
+    plain: dict[str, Any] = {
+        "query": "counts",
+        "batch": 0,
+        "started_s": published_s - 0.4,
+        "published_s": published_s,
+        "rows": rows,
+        "answers": rows,
+        "quarantined": 0,
+        "interval_s": 0.5,
+        "max_rows": None,
+        "readers": 2,
+        "because": "",
+        "watermark_s": 0.0,
+        "start": {},
+        "end": {},
+        "latency": Latency.of(ages_s).as_dict(),
+        "window_latency": {},
+        "account": {"arrived": rows, "answered": rows, "quarantined": 0, "waiting": 0},
+        "sketch": base64.b64encode(sketch.serialize()).decode() if rows else "",
+    }
+    return BatchLine(**(plain | fields))
