@@ -1,0 +1,1 @@
+"""What does each named function do? One table for each subject, joined in the catalogue."""
