@@ -22,7 +22,8 @@ class Flow:
         """Check and order steps: names distinct, inputs known, no cycle, at least one sink."""
         by_name: dict[str, Step] = {}
         for step in steps:
-            if by_name.setdefault(step.name, step) is not step and by_name[step.name] != step:
+            known = by_name.setdefault(step.name, step)
+            if known is not step and describe_step(known) != describe_step(step):
                 raise FlowError(
                     f"two steps are called {step.name!r}; give one of them another name"
                 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
@@ -12,7 +11,7 @@ from headway.flow.schema import Column, Schema, spark_type
 Emitted = Iterable[tuple[float, Any, Any]]  # time in seconds, key, value
 
 
-class BasePair(ABC):
+class BasePair:
     """What both forms of a pair share: a map, and a declaration of what comes out.
 
     An answer has the columns `time`, `key`, and those that `emits` declares. Where `emits` declares
@@ -31,13 +30,19 @@ class BasePair(ABC):
         """The pair's name in plans, errors and checkpoints."""
         return type(self).__qualname__
 
+    @property
+    def signature(self) -> str:
+        """Name and parameters: two pairs with the same signature compute the same."""
+        given = ", ".join(f"{name}={value!r}" for name, value in sorted(vars(self).items()))
+        return f"{self.name}({given})"
+
     def output(self) -> Schema:
         """The columns of the pair's answers."""
         values = Schema.parse(self.emits)
         for name in values.names:
             if name in ("time", "key"):
                 raise FlowError(
-                    f"{self.name}.emits declares {name!r}, which every answer already has; rename it"
+                    f"{self.name}.emits declares {name!r}, which every answer has; rename it"
                 )
         fixed = (Column("time", "timestamp"), Column("key", spark_type(self.key)))
         return Schema(fixed + values.columns)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -73,7 +74,7 @@ def parse_rate(rate: Rate) -> RateSchedule:
         raise FlowError("a rate schedule needs at least one step such as ('10s', 5000)")
     parsed = []
     for length, per_s in steps:
-        if not per_s > 0:
-            raise FlowError(f"a rate must be positive; got {per_s!r}")
+        if not 0 < per_s < math.inf:
+            raise FlowError(f"a rate must be positive and finite; got {per_s!r}")
         parsed.append((parse_duration(length, "length of a rate step"), float(per_s)))
     return RateSchedule(tuple(parsed))

@@ -43,7 +43,8 @@ def replay(
     """Replay a file, a list of records or a record maker, open-loop: record n is due at n / rate.
 
     `rate` is records per second, a schedule such as ``[("10s", 5000), ("5s", 40000)]``, or None for
-    all at once. `time` names the column of the event time; without it a record's time is its arrival.
+    all at once. `time` names the column of the event time; without it a record's time is its
+    arrival.
     """
     topic: Topic
     if isinstance(what, str | Path):
@@ -53,7 +54,7 @@ def replay(
     elif isinstance(what, RecordMaker):
         topic = MadeRecords(what, parse_rate(rate), count)
         found, label = Schema.parse(schema or what.schema), type(what).__name__.lower()
-    elif isinstance(what, Sequence):
+    elif isinstance(what, Sequence) and not isinstance(what, str):
         topic = ReplayedRecords(tuple(what), parse_rate(rate))
         found, label = (Schema.parse(schema) if schema else records_schema(what)), "records"
     else:

@@ -70,7 +70,8 @@ def parse_tree(text: str) -> exp.Expression:
     try:
         select = sqlglot.parse_one(f"SELECT {text}", dialect="spark")
     except sqlglot.errors.SqlglotError as error:
-        detail = error.errors[0]["description"] if getattr(error, "errors", None) else str(error)
+        causes = getattr(error, "errors", None)
+        detail = causes[0]["description"] if causes else str(error)
         raise FlowError(f"SQL expression {text!r} does not parse: {detail}") from error
     if (
         not isinstance(select, exp.Select)
@@ -86,15 +87,15 @@ def parse_tree(text: str) -> exp.Expression:
     return tree
 
 
-def function_name(node: exp.Expression) -> str:
+def function_name(node: exp.Func) -> str:
     """The name of a called function as Spark knows it, in lower case."""
     if isinstance(node, exp.Anonymous):
         return str(node.name).lower()
-    return str(node.sql_name()).lower() if isinstance(node, exp.Func) else ""
+    return str(node.sql_name()).lower()
 
 
 def used_columns(tree: exp.Expression) -> set[str]:
-    """The columns of the input that an expression reads; names bound by a lambda are not among them."""
+    """The columns of the input that an expression reads; names that a lambda binds are none."""
     names: set[str] = set()
     for column in tree.find_all(exp.Column):
         if isinstance(column.this, exp.Star):

@@ -8,7 +8,7 @@ from typing import Literal
 from headway.flow.pairs import BasePair
 from headway.flow.schema import Schema
 from headway.flow.sql import Expression
-from headway.flow.topics import EventTime, Target, Topic
+from headway.flow.topics import EventTime, Target, Topic, describe_topic
 from headway.flow.windows import Window
 
 OnError = Literal["stop", "quarantine"]
@@ -96,7 +96,7 @@ def describe_step(step: Step) -> str:
     match step:
         case Source():
             time = f", time from {step.time.column}" if step.time else ""
-            return f"source {step.name}: {type(step.topic).__name__} ({step.schema}){time}"
+            return f"source {step.name}: {describe_topic(step.topic)} ({step.schema}){time}"
         case Map():
             return f"map {', '.join(e.text for e in step.select)}"
         case Filter():
@@ -109,6 +109,7 @@ def describe_step(step: Step) -> str:
             return f"reduce {made} by ({', '.join(step.key)}){over}"
         case PairStep():
             over = f" over {step.window}" if step.window else ""
-            return f"pair {step.pair.name} -> {step.pair.output()}{over}"
+            by = f" by ({', '.join(step.key)})" if step.key else ""
+            return f"pair {step.pair.signature} -> {step.pair.output()}{by}{over}"
         case Sink():
             return f"sink {step.name}: {step.target.kind} {step.target.address}".rstrip()

@@ -93,7 +93,7 @@ class Stream:
         if on_error not in ("stop", "quarantine"):
             raise FlowError(f"on_error must be 'stop' or 'quarantine'; got {on_error!r}")
         columns = pair.output().names
-        name = self._name("pair", f"{pair.name} {self.over}")
+        name = self._name("pair", f"{pair.signature} {self.by} {self.over} {on_error}")
         step = PairStep(name, (self._head,), pair, self.by, self.over, on_error)
         return Stream((*self.steps, step), columns, ("key",), None, reduced=True)
 
@@ -106,7 +106,7 @@ class Stream:
                     f"merge needs the same columns on both sides; got {self.columns} and "
                     f"{other.columns}. Put .map(...) before it to line them up"
                 )
-        steps = tuple(dict.fromkeys(step for stream in (self, *others) for step in stream.steps))
+        steps = tuple(step for stream in (self, *others) for step in stream.steps)
         inputs = (self._head, *(other._head for other in others))
         name = f"merge({'+'.join(inputs)})"
         reduced = self.reduced or any(other.reduced for other in others)

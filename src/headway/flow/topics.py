@@ -19,7 +19,10 @@ Format = Literal["json", "csv", "text", "parquet"]
 class RecordMaker(Protocol):
     """A topic made by a function: any range of its records, the same each time it is asked."""
 
-    schema: str
+    @property
+    def schema(self) -> str:
+        """The columns of its records, as Spark SQL declares them."""
+        ...
 
     def make(self, first: int, stop: int) -> pa.RecordBatch:
         """Records `first` to `stop`, a function of these numbers alone."""
@@ -42,7 +45,7 @@ class ReplayedRecords:
     """Records at hand in memory, replayed at a rate."""
 
     records: tuple[Any, ...] = field(repr=False)
-    rate: RateSchedule = RateSchedule()
+    rate: RateSchedule
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,19 @@ class Spooled:
 
 
 Topic = ReplayedFile | ReplayedRecords | MadeRecords | Spooled
+
+
+def describe_topic(topic: Topic) -> str:
+    """What a topic is, as plans and checkpoints name it; its rate is not part of that."""
+    match topic:
+        case ReplayedFile(path, kind):
+            return f"{kind} file {path.name}"
+        case ReplayedRecords(records):
+            return f"{len(records)} records"
+        case MadeRecords(maker, _, count):
+            return f"{'endless' if count is None else count} records of {maker!r}"
+        case Spooled(folder):
+            return f"spool {folder.name}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,7 @@ class Window:
         return self.size_us == self.slide_us
 
     def ends_of(self, time_us: int) -> list[int]:
-        """The end of each window that holds `time_us`, earliest first; a window is named by its end.
+        """The ends of the windows that hold `time_us`, earliest first; an end names its window.
 
         >>> Window(20, 10).ends_of(20), Window(20, 10).ends_of(21), Window(20, 10).ends_of(5)
         ([20, 30], [30, 40], [20])

@@ -1,0 +1,1 @@
+"""Python pairs by the bucket: packing records, updating states, packing answers; no Spark here."""

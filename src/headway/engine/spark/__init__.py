@@ -1,0 +1,1 @@
+"""The product: flows compiled to Spark's Structured Streaming; the only importer of pyspark."""

@@ -1,0 +1,208 @@
+"""From the records of a topic to the rows that enter Spark: timed, checked for lateness, marked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import orjson
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from headway.engine.spark.columns import (
+    ARRIVAL,
+    CLOSED,
+    NO_RECORD,
+    PARTITION_SHIFT,
+    SEQ,
+    TICK,
+    TIME,
+)
+from headway.engine.spark.offsets import Decision
+from headway.engine.topics.port import BadRecord, OpenTopic, Records, Slice
+from headway.engine.topics.quarantine import Quarantined, set_aside
+from headway.flow.schema import Schema
+from headway.flow.steps import Source
+from headway.flow.topics import EventTime
+from headway.flow.windows import END_OF_TIME_US, Window
+
+UTC_MICROS = pa.timestamp("us", tz="UTC")
+MICROS = {"s": 1_000_000, "ms": 1_000, "us": 1}
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Which columns the gate hands out: the flow's own, and those that the next step needs."""
+
+    columns: tuple[str, ...]
+    window: Window | None = None
+    for_pair: bool = False
+
+    def ddl(self, source: Source) -> str:
+        """The columns as Spark declares them."""
+        assert source.schema is not None
+        own = str(source.schema.only(self.columns))
+        added = [f"{name} {kind}" for name, kind in self._added()]
+        return ", ".join([own, *added] if own else added)
+
+    def _added(self) -> list[tuple[str, str]]:
+        added = [(ARRIVAL, "bigint")]
+        if self.window is not None:
+            added.append((TICK, "timestamp"))
+        if self.window is not None and not self.window.tumbling and not self.for_pair:
+            added.append((CLOSED, "bigint"))
+        if self.for_pair:
+            added += [(TIME, "bigint"), (SEQ, "bigint")]
+        return added
+
+    def arrow(self, schema: Schema) -> pa.Schema:
+        """The columns as Arrow fields."""
+        own = list(schema.only(self.columns).arrow())
+        kinds = {"bigint": pa.int64(), "timestamp": UTC_MICROS}
+        return pa.schema([*own, *(pa.field(name, kinds[kind]) for name, kind in self._added())])
+
+    def marks(self, before: Decision, after: Decision) -> bool:
+        """Whether the batch carries a marker row: for the end of the topic, or to close windows."""
+        if self.window is None:
+            return False
+        return (after.ended and not before.ended) or self.for_pair
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """How the records of one source become rows."""
+
+    source: Source
+    shape: Shape
+    quarantine: Path
+
+
+def marker_batch(shape: Shape, source: Source, decision: Decision) -> pa.RecordBatch:
+    """One row that is no record: it moves Spark's watermark and tells pairs what has closed."""
+    assert source.schema is not None
+    wanted = shape.arrow(source.schema)
+    tick = END_OF_TIME_US if decision.ended else 0
+    values = {TICK: tick, ARRIVAL: None, CLOSED: 0, TIME: decision.wm_ms * 1_000, SEQ: NO_RECORD}
+    columns = [pa.array([values.get(field.name)], field.type) for field in wanted]
+    return pa.RecordBatch.from_arrays(columns, schema=wanted)
+
+
+def admit_records(
+    topic: OpenTopic, piece: Slice, decision: Decision, spec: Admission
+) -> Iterator[pa.RecordBatch]:
+    """The rows of one slice; what cannot be answered is set aside under the slice's own name."""
+    unreadable: list[Quarantined] = []
+    late: list[Quarantined] = []
+    for records in topic.read(piece):
+        unreadable += [as_quarantined(record) for record in records.bad]
+        times_us, records, untimed = timed(records, spec.source.time)
+        unreadable += untimed
+        keep = on_time(times_us, decision, spec.shape.window)
+        if not keep.all():
+            late += late_records(records, times_us, keep, decision)
+            records, times_us = chosen(records, keep), times_us[keep]
+        if len(times_us):
+            yield rows_of(records, times_us, piece, decision, spec)
+    set_aside(spec.quarantine, spec.source.name, piece, "unreadable", unreadable)
+    set_aside(spec.quarantine, spec.source.name, piece, "late", late)
+
+
+def as_quarantined(record: BadRecord) -> Quarantined:
+    """A record that could not be decoded, as the quarantine keeps it."""
+    return Quarantined(record.offset, record.raw, record.reason)
+
+
+def timed(
+    records: Records, time: EventTime | None
+) -> tuple[NDArray[np.int64], Records, list[Quarantined]]:
+    """Each record's time in microseconds; records without one are set apart."""
+    if time is None:
+        return records.arrivals_us, records, []
+    column = records.batch.column(time.column)
+    untimed: list[Quarantined] = []
+    if column.null_count:
+        keep = ~pc.is_null(column).to_numpy(zero_copy_only=False)
+        why = f"time column {time.column!r} is null"
+        for row in np.flatnonzero(~keep):
+            untimed.append(Quarantined(int(records.offsets[row]), as_json(records, int(row)), why))
+        records = chosen(records, keep)
+        column = records.batch.column(time.column)
+    return time_micros(column, time.unit), records, untimed
+
+
+def time_micros(column: pa.Array, unit: str) -> NDArray[np.int64]:
+    """A column of times or numbers as microseconds since 1970."""
+    if pa.types.is_timestamp(column.type):
+        return np.asarray(column.cast(UTC_MICROS).cast(pa.int64()).to_numpy())
+    values = column.to_numpy(zero_copy_only=False)
+    if pa.types.is_floating(column.type):
+        return np.asarray(np.round(values * MICROS[unit]), dtype=np.int64)
+    return np.asarray(values, dtype=np.int64) * MICROS[unit]
+
+
+def on_time(
+    times_us: NDArray[np.int64], decision: Decision, window: Window | None
+) -> NDArray[np.bool_]:
+    """Which records still have an open window: the last window that holds them has not closed."""
+    if window is None:
+        return np.ones(len(times_us), dtype=bool)
+    steps = (times_us - 1 - window.origin_us) // window.slide_us
+    last_end = window.origin_us + steps * window.slide_us + window.size_us
+    return np.asarray(last_end > decision.wm_ms * 1_000)
+
+
+def late_records(
+    records: Records,
+    times_us: NDArray[np.int64],
+    keep: NDArray[np.bool_],
+    decision: Decision,
+) -> list[Quarantined]:
+    """Records that came after all their windows had closed."""
+    found = []
+    for row in np.flatnonzero(~keep):
+        behind_s = (decision.wm_ms * 1_000 - int(times_us[row])) / 1e6
+        why = f"its windows had closed: its time is {behind_s:g} s behind the watermark"
+        found.append(Quarantined(int(records.offsets[row]), as_json(records, int(row)), why))
+    return found
+
+
+def as_json(records: Records, row: int) -> bytes:
+    """One record as JSON, where its bytes as they came are not at hand."""
+    return orjson.dumps(records.batch.slice(row, 1).to_pylist()[0], default=repr)
+
+
+def chosen(records: Records, keep: NDArray[np.bool_]) -> Records:
+    """The records of some rows."""
+    batch = records.batch.filter(pa.array(keep))
+    return Records(batch, records.offsets[keep], records.arrivals_us[keep])
+
+
+def rows_of(
+    records: Records,
+    times_us: NDArray[np.int64],
+    piece: Slice,
+    decision: Decision,
+    spec: Admission,
+) -> pa.RecordBatch:
+    """Records as rows with the columns of the shape."""
+    assert spec.source.schema is not None
+    wanted = spec.shape.arrow(spec.source.schema)
+    arrays = []
+    for field in wanted:
+        match field.name:
+            case "__arrival_us":
+                arrays.append(pa.array(records.arrivals_us))
+            case "__tick":
+                arrays.append(pa.array(times_us - 1).cast(UTC_MICROS))
+            case "__closed_us":
+                arrays.append(pa.array(np.full(len(times_us), decision.wm_ms * 1_000)))
+            case "__time_us":
+                arrays.append(pa.array(times_us))
+            case "__seq":
+                arrays.append(pa.array((int(piece.partition) << PARTITION_SHIFT) + records.offsets))
+            case name:
+                arrays.append(records.batch.column(name))
+    return pa.RecordBatch.from_arrays(arrays, schema=wanted)

@@ -1,0 +1,198 @@
+"""A flow as a streaming DataFrame of Spark: SQL steps natively, Python pairs by the bucket."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from headway.engine.spark.admission import Shape
+from headway.engine.spark.columns import ARRIVAL, CLOSED, LAST, SEQ, SPAN, TICK, TIME
+from headway.engine.spark.pair_step import ANSWERS, PairSettings, run_pair, unpack
+from headway.errors import FlowError
+from headway.flow.graph import Flow
+from headway.flow.steps import Filter, Map, Merge, PairStep, Reduce, Sink, Source, Step
+from headway.flow.windows import END_OF_TIME_US
+from headway.measure.latency import SKETCH_K
+
+HIDDEN = (ARRIVAL, TICK, CLOSED, TIME, SEQ)
+OBSERVED = "headway"
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """A query ready to start; `packed` when its rows are answers in Arrow's own bytes."""
+
+    frame: DataFrame
+    output_mode: str
+    packed: bool
+
+
+def stateful_step(part: Flow) -> Reduce | PairStep | None:
+    """The one step of a part that keeps state."""
+    found = part.stateful()
+    if len(found) > 1:
+        raise FlowError(
+            "this flow has several stateful steps on the way to one sink; run them as two flows "
+            "with a spool in between"
+        )
+    return found[0] if found else None
+
+
+def shape_of(part: Flow, source: Source) -> Shape:
+    """The columns that the gate of a source hands out: what the flow reads, and no more."""
+    state = stateful_step(part)
+    assert source.schema is not None
+    columns = tuple(name for name in source.schema.names if name in needed(part, source))
+    for_pair = isinstance(state, PairStep)
+    return Shape(columns, state.window if state else None, for_pair)
+
+
+def needed(part: Flow, source: Source) -> set[str]:
+    """The columns of a source that any step may read."""
+    assert source.schema is not None
+    everything = set(source.schema.names)
+    wanted: set[str] = set()
+    for step in part.steps:
+        match step:
+            case Map() if any(expression.is_star for expression in step.select):
+                return everything
+            case Map():
+                wanted |= {name for e in step.select for name in e.columns}
+            case Filter():
+                wanted |= step.where.columns
+            case Reduce():
+                wanted |= set(step.key) | {name for e in step.aggregates for name in e.columns}
+            case PairStep() | Sink() if not narrowed(part, step):
+                return everything
+    return wanted & everything
+
+
+def narrowed(part: Flow, step: Step) -> bool:
+    """Whether a map or reduce above a step decides its columns, on whatever way they come."""
+    above = list(part.above(step.name))
+    if any(isinstance(found, Merge) for found in above):
+        return False
+    return any(isinstance(found, Map | Reduce) for found in above)
+
+
+def compile_part(part: Flow, read: Callable[[Source], DataFrame], pairs: PairSettings) -> Compiled:
+    """Compile the part of a flow that leads to one sink."""
+    state = stateful_step(part)
+    frames: dict[str, DataFrame] = {}
+    try:
+        for step in part.steps:
+            inputs = [frames[name] for name in step.inputs]
+            if not isinstance(step, Sink):
+                inputs = [
+                    unpack(frame, part[name])
+                    for frame, name in zip(inputs, step.inputs, strict=True)
+                ]
+            frames[step.name] = compile_step(step, inputs, read, pairs, part)
+    except AnalysisException as error:
+        raise FlowError(f"Spark cannot run this flow: {error}") from error
+    frame = frames[part.sinks[0].name]
+    mode = "update" if isinstance(state, Reduce) and state.window is None else "append"
+    kept = [name for name in frame.columns if name not in HIDDEN]
+    return Compiled(frame.select(*kept), mode, packed=kept == [ANSWERS])
+
+
+def compile_step(
+    step: Step,
+    inputs: list[DataFrame],
+    read: Callable[[Source], DataFrame],
+    pairs: PairSettings,
+    part: Flow,
+) -> DataFrame:
+    """Apply one step."""
+    match step:
+        case Source():
+            return enter(read(step), step, part)
+        case Map():
+            hidden = [name for name in HIDDEN if name in inputs[0].columns]
+            kept = (
+                hidden
+                if not after_state(part, step)
+                else [LAST]
+                if LAST in inputs[0].columns
+                else []
+            )
+            return inputs[0].selectExpr(*(e.text for e in step.select), *kept)
+        case Filter():
+            return inputs[0].where(step.where.text)
+        case Merge():
+            merged = inputs[0]
+            for other in inputs[1:]:
+                merged = merged.unionByName(other)
+            return merged
+        case Reduce():
+            return reduce_windows(inputs[0], step) if step.window else reduce_keys(inputs[0], step)
+        case PairStep():
+            return run_pair(inputs[0], step, pairs)
+        case Sink():
+            return inputs[0]
+
+
+def after_state(part: Flow, step: Step) -> bool:
+    """Whether a step stands behind the stateful one."""
+    state = stateful_step(part)
+    return state is not None and any(above.name == state.name for above in part.above(step.name))
+
+
+def enter(frame: DataFrame, source: Source, part: Flow) -> DataFrame:
+    """Put Spark's watermark and the meter behind a gate; marker rows move only the former."""
+    state = stateful_step(part)
+    window = state.window if state else None
+    if window is not None:
+        frame = frame.withWatermark(TICK, f"{window.lateness_us // 1_000} milliseconds")
+        if not isinstance(state, PairStep):
+            # On the watermark's own column, or Spark would push it below the watermark.
+            frame = frame.where(F.col(TICK) < F.timestamp_micros(F.lit(END_OF_TIME_US)))
+    arrival = F.col(ARRIVAL).cast("double")
+    if window is not None and isinstance(state, PairStep):
+        arrival = F.when(F.col(SEQ) >= 0, arrival)
+    return frame.observe(
+        f"{OBSERVED}:{source.name}",
+        F.count(arrival).alias("count"),
+        F.avg(arrival).alias("mean"),
+        F.var_pop(arrival).alias("variance"),
+        F.min(arrival).alias("min"),
+        F.max(arrival).alias("max"),
+        F.expr(f"kll_sketch_agg_double(double({ARRIVAL}), {SKETCH_K})").alias("sketch"),
+    )
+
+
+def reduce_keys(frame: DataFrame, step: Reduce) -> DataFrame:
+    """Aggregates of each key, kept up to date."""
+    everyone = "__everyone"
+    keys = [F.col(name) for name in step.key] or [F.lit(1).alias(everyone)]
+    made = frame.groupBy(*keys).agg(*(F.expr(e.text) for e in step.aggregates))
+    return made.drop(everyone)
+
+
+def reduce_windows(frame: DataFrame, step: Reduce) -> DataFrame:
+    """Aggregates of each key and window, answered once, when the watermark has passed its end."""
+    window = step.window
+    assert window is not None
+    span = F.window(
+        TICK,
+        f"{window.size_us} microseconds",
+        f"{window.slide_us} microseconds",
+        f"{window.origin_us % window.slide_us} microseconds",
+    )
+    placed = frame.withColumn(SPAN, span)
+    if CLOSED in frame.columns:
+        placed = placed.where(F.unix_micros(F.col(f"{SPAN}.end")) > F.col(CLOSED))
+    made = placed.groupBy(SPAN, *step.key).agg(
+        *(F.expr(e.text) for e in step.aggregates), F.max(ARRIVAL).alias(LAST)
+    )
+    return made.select(
+        F.col(f"{SPAN}.start").alias("window_start"),
+        F.col(f"{SPAN}.end").alias("window_end"),
+        *step.key,
+        *(str(e.name) for e in step.aggregates),
+        LAST,
+    )

@@ -1,0 +1,127 @@
+"""From what Spark and the sink report of a batch to its line in the log."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from headway.engine.spark.control import Control
+from headway.engine.spark.offsets import GateOffset
+from headway.engine.topics.port import count_between
+from headway.engine.topics.quarantine import count_by_reason, count_records
+from headway.measure.account import Account
+from headway.measure.batches import BatchLine, BatchLog
+from headway.measure.latency import ArrivalSketch, Latency
+
+OBSERVED = "headway"
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What the sink knows of a batch: when its answers were out, how many, how late its windows."""
+
+    at_us: int
+    answers: int
+    windows: Latency
+
+
+class Meter:
+    """Keeps the log of one query and the account of its records."""
+
+    def __init__(self, query: str, control: Control, log: BatchLog, quarantine: Path) -> None:
+        self._query, self._control, self._log = query, control, log
+        self._quarantine = quarantine
+        self._published: dict[int, Published] = {}
+        self._lock = threading.Lock()
+        self.lines = [line for line in log.lines() if line.query == query]
+        self._answered = sum(line.rows for line in self.lines)
+        self._last = self.lines[-1].batch if self.lines else -1
+        self._set_aside = count_records(quarantine)
+
+    def published(self, batch: int, what: Published) -> None:
+        """Note that a batch's answers are out."""
+        with self._lock:
+            self._published[batch] = what
+
+    def progress(self, progress: dict[str, Any]) -> BatchLine | None:
+        """Take one progress event; returns the batch's line, or None if it is no new batch."""
+        batch = int(progress["batchId"])
+        with self._lock:
+            published = self._published.pop(batch, None)
+            if published is None or batch <= self._last:
+                return None
+            line = self._line(batch, progress, published)
+            self._last = batch
+            self.lines.append(line)
+            self._log.append(line)
+            return line
+
+    def _line(self, batch: int, progress: dict[str, Any], published: Published) -> BatchLine:
+        ends = [GateOffset.from_json(source_of(s), s["endOffset"]) for s in progress["sources"]]
+        starts = [s.get("startOffset") or {} for s in progress["sources"]]
+        seen = {
+            name: row for name, row in progress["observed"].items() if name.startswith(OBSERVED)
+        }
+        arrivals = [ArrivalSketch.from_row(row) for row in seen.values()]
+        latency = sum(
+            (Latency.since_arrivals(each, published.at_us) for each in arrivals), Latency.none()
+        )
+        rows = sum(each.count for each in arrivals)
+        self._answered += rows
+        set_aside = count_records(self._quarantine)
+        newly, self._set_aside = set_aside - self._set_aside, set_aside
+        decided = ends[0].decision
+        return BatchLine(
+            query=self._query,
+            batch=batch,
+            started_s=datetime.fromisoformat(progress["timestamp"]).timestamp(),
+            published_s=published.at_us / 1e6,
+            rows=rows,
+            answers=published.answers,
+            quarantined=newly,
+            interval_s=decided.interval_us / 1e6,
+            max_rows=decided.max_rows,
+            readers=decided.readers,
+            because=decided.because,
+            watermark_s=decided.wm_ms / 1e3,
+            start=merged(starts),
+            end=merged([end.to_dict() for end in ends]),
+            latency=latency.as_dict(),
+            window_latency=published.windows.as_dict(),
+            account=asdict(self.account(ends)),
+            durations_s={k: v / 1e3 for k, v in progress["durationMs"].items()},
+            sketch=arrivals[0].text() if len(arrivals) == 1 else "",
+        )
+
+    def account(self, ends: list[GateOffset]) -> Account:
+        """Where every record that arrived is, once batches up to `ends` are published."""
+        total = Account()
+        for end in ends:
+            view = self._control.view(end.source)
+            reach = view.reach if view else end.position
+            reach = {p: max(stop, reach.get(p, 0)) for p, stop in end.position.items()} | {
+                p: stop for p, stop in reach.items() if p not in end.position
+            }
+            total = replace(
+                total,
+                arrived=total.arrived + count_between(end.decision.begin, reach),
+                waiting=total.waiting + count_between(end.position, reach),
+            )
+        failed = count_by_reason(self._quarantine).get("failed", 0)
+        answered = self._answered - failed
+        return replace(total, answered=answered, quarantined=self._set_aside)
+
+
+def source_of(described: dict[str, Any]) -> str:
+    """The name of a source in a progress event: the offset's own key beside headway's."""
+    offset = described["endOffset"]
+    names = [name for name in offset if name != "headway"]
+    return str(names[0])
+
+
+def merged(offsets: list[dict[str, Any]]) -> dict[str, Any]:
+    """Positions of all sources, without the decisions, which have columns of their own."""
+    return {k: v for offset in offsets for k, v in offset.items() if k != "headway"}

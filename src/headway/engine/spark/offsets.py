@@ -1,0 +1,77 @@
+"""What a batch was decided to do, as the offset that Spark logs before it runs the batch.
+
+    {"tweets": {"0": 1200}, "headway": {"t0_us": ..., "wm_ms": ..., "ended": false, ...}}
+
+The topic's positions stand under its name, in the form that Kafka's own source uses; what headway
+decided stands beside them. After a crash Spark replays the offset, so the decision is the same.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import Any
+
+from headway.engine.topics.port import Position
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """All that decides what a batch does, beside where it starts.
+
+    begin        where the run began to read
+    t0_us        when the run began, from which a replay counts; 0 before the first batch
+    wm_ms        the watermark while the batch runs: windows that end by then are closed
+    ended        whether the end of the topic is marked by now
+    """
+
+    begin: Position
+    t0_us: int = 0
+    wm_ms: int = 0
+    ended: bool = False
+    readers: int = 1
+    interval_us: int = 0
+    max_rows: int | None = None
+    because: str = "start"
+
+
+@dataclass(frozen=True, slots=True)
+class GateOffset:
+    """How far a source was admitted, and by which decision."""
+
+    source: str
+    position: Position
+    decision: Decision
+
+    def to_dict(self) -> dict[str, Any]:
+        """The offset as Spark stores it."""
+        decided = self.decision
+        return {
+            self.source: dict(self.position),
+            "headway": {
+                "begin": decided.begin,
+                "t0_us": decided.t0_us,
+                "wm_ms": decided.wm_ms,
+                "ended": decided.ended,
+                "readers": decided.readers,
+                "interval_us": decided.interval_us,
+                "max_rows": -1 if decided.max_rows is None else decided.max_rows,
+                "because": decided.because,
+            },
+        }
+
+    @classmethod
+    def from_dict(cls, source: str, found: dict[str, Any]) -> GateOffset:
+        """Read an offset back."""
+        decided = dict(found["headway"])
+        rows = decided.pop("max_rows")
+        return cls(source, found[source], Decision(**decided, max_rows=None if rows < 0 else rows))
+
+    @classmethod
+    def from_json(cls, source: str, text: str | dict[str, Any]) -> GateOffset:
+        """Read an offset from a progress event or a log."""
+        return cls.from_dict(source, json.loads(text) if isinstance(text, str) else text)
+
+    def moved(self, position: Position, **decided: Any) -> GateOffset:
+        """The next offset."""
+        return GateOffset(self.source, position, replace(self.decision, **decided))

@@ -1,0 +1,161 @@
+"""One streaming query of Spark behind its gates: started, stopped, its errors explained."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from headway.clock import Clock
+from headway.engine.faults import reached
+from headway.engine.pairs.failures import find_pair_error
+from headway.engine.pairs.unpack import unpack_answers
+from headway.engine.spark.admission import Admission
+from headway.engine.spark.columns import LAST
+from headway.engine.spark.compile import compile_part, shape_of, stateful_step
+from headway.engine.spark.control import Control
+from headway.engine.spark.folder import RunFolder
+from headway.engine.spark.gate import FORMAT, GateSpec
+from headway.engine.spark.meter import Meter, Published
+from headway.engine.spark.pair_step import PairSettings
+from headway.engine.spark.settings import Settings
+from headway.engine.spark.sinks import open_sink
+from headway.engine.topics.opening import open_topic
+from headway.errors import CheckpointError, HeadwayError, RunError, TopicError
+from headway.flow.graph import Flow
+from headway.flow.steps import PairStep, Source
+from headway.measure.batches import BatchLog
+from headway.measure.latency import Latency
+
+
+class GatedQuery:
+    """The query that leads to one sink of a flow."""
+
+    def __init__(
+        self, spark: SparkSession, part: Flow, folder: RunFolder, settings: Settings, clock: Clock
+    ) -> None:
+        self._spark, self._part, self._folder, self._clock = spark, part, folder, clock
+        self.sink = part.sinks[0]
+        state = stateful_step(part)
+        self._by_arrival = all(source.time is None for source in part.sources)
+        self.control = Control(settings.pace, state.window if state else None, clock)
+        self.control.expected = {source.name for source in part.sources}
+        quarantine = folder.quarantine / self.sink.name
+        self._quarantine = quarantine
+        self.meter = Meter(self.sink.name, self.control, BatchLog(folder.log), quarantine)
+        self._publisher = open_sink(self.sink.target, folder.sink(self.sink), folder.run)
+        folder.check_checkpoint(
+            self.sink, self._publisher.any_published() or bool(self.meter.lines)
+        )
+        for source in part.sources:
+            open_topic(source, folder.topics, 0)
+        pairs = PairSettings(settings.buckets, quarantine)
+        self._compiled = compile_part(part, self._gate, pairs)
+        self._empty: pa.Schema | None = None
+        self._pair = state.pair if isinstance(state, PairStep) else None
+        self._query: StreamingQuery | None = None
+
+    def _gate(self, source: Source) -> DataFrame:
+        admission = Admission(source, shape_of(self._part, source), self._quarantine)
+        spec = GateSpec(admission, self._folder.topics.resolve(), self.control.address)
+        return self._spark.readStream.format(FORMAT).option("spec", spec.to_option()).load()
+
+    def start(self) -> None:
+        """Start the query and open its gates."""
+        writer = (
+            self._compiled.frame.writeStream.outputMode(self._compiled.output_mode)
+            .option("checkpointLocation", str(self._folder.checkpoint(self.sink).resolve()))
+            .queryName(f"{self.sink.name}-{self._folder.run}")
+            .foreachBatch(self._publish)
+        )
+        self._query = writer.start()
+        execution = self._query._jsq.streamingQuery()
+        self.control.attach(lambda: int(execution.watermarkTracker().currentWatermark()))
+
+    @property
+    def run_id(self) -> str:
+        """By what progress events name the query."""
+        assert self._query is not None
+        return str(self._query.runId)
+
+    @property
+    def active(self) -> bool:
+        """Whether the query still runs."""
+        return self._query is not None and self._query.isActive
+
+    def _publish(self, frame: DataFrame, batch: int) -> None:
+        answers = frame.toArrow()
+        reached("computed")
+        if self._compiled.packed:
+            assert self._pair is not None
+            parts = [part for each in answers.to_batches() for part in unpack_answers(each)]
+            answers = pa.Table.from_batches(parts, self._pair.output().arrow())
+        last = answers.column(LAST).to_numpy() if LAST in answers.column_names else None
+        if last is not None:
+            answers = answers.drop_columns([LAST])
+        self._publisher.publish(batch, answers)
+        reached("published")
+        now_us = self._clock.now_us()
+        windows = self._window_latency(answers, last, now_us)
+        self.meter.published(batch, Published(now_us, answers.num_rows, windows))
+
+    def _window_latency(
+        self, answers: pa.Table, last: np.typing.NDArray[np.int64] | None, now_us: int
+    ) -> Latency:
+        # Seed 000, definition 3.2: from the end of the window to its answer. Where times are not
+        # the wall clock's, the arrival of the window's last record stands for its end.
+        if last is None or not len(last) or "window_end" not in answers.column_names:
+            return Latency.none()
+        if self._by_arrival:
+            ends = answers.column("window_end").cast(pa.int64()).to_numpy()
+            return Latency.of((now_us - ends) / 1e6)
+        return Latency.of((now_us - last) / 1e6)
+
+    def stop(self, patience_s: float) -> None:
+        """Let the batch that runs finish, then stop."""
+        if self._query is None:
+            return
+        self.control.stop()
+        if self._query.isActive:
+            self._wait_idle(patience_s)
+            self._query.stop()
+        self.control.close()
+
+    def _wait_idle(self, patience_s: float) -> None:
+        assert self._query is not None
+        until = self._clock.steady_s() + patience_s
+        while self._query.isActive and self._clock.steady_s() < until:
+            if (
+                not self._query.status["isTriggerActive"]
+                or not self._query.status["isDataAvailable"]
+            ):
+                return
+            self._clock.sleep(0.02)
+
+    def error(self) -> HeadwayError | None:
+        """Why the query failed, in words that say what to do; None while it has not."""
+        if self._query is None:
+            return None
+        found = self._query.exception()
+        return explain(found, self._folder.checkpoint(self.sink)) if found else None
+
+
+def explain(error: StreamingQueryException, checkpoint: Path) -> HeadwayError:
+    """Turn what Spark says of a failed query into an error of ours."""
+    text = str(error)
+    if (pair := find_pair_error(text)) is not None:
+        return pair
+    for kind in (TopicError, RunError, CheckpointError):
+        marker = f"headway.errors.{kind.__name__}: "
+        if marker in text:
+            return kind(text.split(marker, 1)[1].split("\n\n")[0].split("\n\tat ")[0].strip())
+    if "No space left on device" in text:
+        return RunError(
+            f"the disk under {checkpoint} is full, so the batch could not be completed; nothing is "
+            "lost. Free some space and start the run again in the same folder"
+        )
+    return RunError(f"the query stopped: {text}")

@@ -1,0 +1,200 @@
+"""Run a flow on Spark and hold it by a handle."""
+
+from __future__ import annotations
+
+import threading
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from headway.clock import Clock, SystemClock
+from headway.engine.spark.folder import RunFolder, open_folder
+from headway.engine.spark.listening import ProgressListener
+from headway.engine.spark.query import GatedQuery
+from headway.engine.spark.session import check_session, open_session, prepare
+from headway.engine.spark.settings import Settings
+from headway.engine.topics.opening import check_source
+from headway.errors import HeadwayError, RunError
+from headway.flow.goals import Goal, parse_goal
+from headway.flow.graph import Flow
+from headway.keep.pacing import Pace
+from headway.measure.account import Account
+from headway.measure.batches import BatchLine
+from headway.units import Duration, parse_duration
+
+POLL_S = 0.05
+PATIENCE_S = 60.0
+
+
+def run(
+    flow: Flow,
+    *,
+    goal: str | Goal | None = None,
+    folder: str | Path | None = None,
+    session: SparkSession | None = None,
+    settings: Settings | None = None,
+) -> RunHandle:
+    """Start a flow on Spark; the handle tells how it goes and stops it.
+
+    `folder` keeps everything that must survive a crash: the same flow started again with the same
+    folder goes on where it was, and answers each record once. Without it the run gets a new folder.
+    """
+    if not isinstance(flow, Flow):
+        raise RunError(f"run needs a flow that ends in .to(...); got {type(flow).__name__}")
+    settings = settings or Settings()
+    wanted = parse_goal(goal) if isinstance(goal, str) else goal
+    for source in flow.sources:
+        check_source(source)
+    spark = check_session(session) if session else open_session(settings.master, settings.spark)
+    place = Path(folder) if folder is not None else new_folder(flow)
+    return RunHandle(flow, wanted, spark, open_folder(place, flow), settings)
+
+
+def new_folder(flow: Flow) -> Path:
+    """A folder for a run that was given none."""
+    now = datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
+    return Path(".headway") / f"{flow.sinks[0].name}-{now}"
+
+
+class RunHandle:
+    """A flow that runs."""
+
+    def __init__(
+        self,
+        flow: Flow,
+        goal: Goal | None,
+        spark: SparkSession,
+        folder: RunFolder,
+        settings: Settings,
+    ) -> None:
+        self.flow, self.goal, self.settings = flow, goal, settings
+        self._spark, self._folder = spark, folder
+        self._clock: Clock = SystemClock()
+        self._done = threading.Event()
+        self._stopping = threading.Lock()
+        self._error: HeadwayError | None = None
+        self._queries: list[GatedQuery] = []
+        try:
+            prepare(spark, flow)
+            for sink in flow.sinks:
+                part = flow.part_for(sink)
+                self._queries.append(GatedQuery(spark, part, folder, settings, self._clock))
+            self._listener = ProgressListener(self._queries)
+            spark.streams.addListener(self._listener)
+            for query in self._queries:
+                query.start()
+        except BaseException:
+            self._abandon()
+            raise
+        threading.Thread(target=self._watch, name="headway-run", daemon=True).start()
+
+    def __enter__(self) -> RunHandle:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    @property
+    def folder(self) -> Path:
+        """Where the run keeps its checkpoint, log, quarantine and report."""
+        return self._folder.path
+
+    @property
+    def active(self) -> bool:
+        """Whether the flow still runs."""
+        return not self._done.is_set()
+
+    @property
+    def error(self) -> HeadwayError | None:
+        """Why the run failed; None if it has not."""
+        return self._error
+
+    @property
+    def pace(self) -> Pace:
+        """The pace that the next batch will have."""
+        return self._queries[0].control.pace
+
+    @property
+    def account(self) -> Account:
+        """Where every record that arrived is, as of the last batch; the parts add up."""
+        total = Account()
+        for query in self._queries:
+            if query.meter.lines:
+                last = Account(**query.meter.lines[-1].account)
+                total = Account(*(a + b for a, b in zip(parts(total), parts(last), strict=True)))
+        return total
+
+    def lines(self) -> list[BatchLine]:
+        """One line per batch so far."""
+        return [line for query in self._queries for line in list(query.meter.lines)]
+
+    def set_pace(
+        self,
+        *,
+        interval: Duration | None = None,
+        max_rows: int | None = None,
+        readers: int | None = None,
+    ) -> Pace:
+        """Change interval, batch size or number of readers from the next batch on; no restart."""
+        changes: dict[str, Any] = {}
+        if interval is not None:
+            changes["interval_s"] = parse_duration(interval, "interval")
+        if max_rows is not None:
+            changes["max_rows"] = max_rows
+        if readers is not None:
+            changes["readers"] = readers
+        paces = [query.control.set_pace(**changes) for query in self._queries]
+        return paces[0]
+
+    def wait(self, timeout_s: float | None = None) -> bool:
+        """Wait for the end of the run; raises its error. False when the time ran out first."""
+        ended = self._done.wait(timeout_s)
+        if self._error is not None:
+            raise self._error
+        return ended
+
+    def stop(self) -> None:
+        """Let the running batch finish, then stop. Calling it again does nothing."""
+        with self._stopping:
+            if self._done.is_set():
+                return
+            for query in self._queries:
+                query.stop(PATIENCE_S)
+            self._finish()
+
+    def _watch(self) -> None:
+        while not self._done.wait(POLL_S):
+            failed = [error for query in self._queries if (error := query.error()) is not None]
+            if failed:
+                self._error = failed[0]
+                self.stop()
+            elif all(not query.active for query in self._queries) or (
+                self.settings.until == "end"
+                and all(query.control.all_read.is_set() for query in self._queries)
+            ):
+                self.stop()
+
+    def _finish(self) -> None:
+        self._listener.drain(self._spark)
+        self._spark.streams.removeListener(self._listener)
+        self._folder.release()
+        self._done.set()
+
+    def _abandon(self) -> None:
+        for query in self._queries:
+            query.stop(0.0)
+        self._folder.release()
+        self._done.set()
+
+
+def parts(account: Account) -> tuple[int, int, int, int]:
+    """The four counts of an account."""
+    return account.arrived, account.answered, account.quarantined, account.waiting

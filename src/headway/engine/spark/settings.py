@@ -1,0 +1,31 @@
+"""How a run is set up: one value, each field with its unit and what it does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from headway.keep.pacing import Pace
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything about a run that is not the flow itself.
+
+    master    which Spark: 'local[2]', 'spark://host:7077'; unused when a session is given
+    pace      when batches start and how much they take; may change while the flow runs
+    buckets   into how many buckets a Python pair's keys are hashed; fixed for the life of a run
+    until     'end' stops when every topic has been read to its end; 'stopped' runs on
+    spark     more settings for a session that headway opens itself
+    """
+
+    master: str = "local[*]"
+    pace: Pace = field(default_factory=Pace)
+    buckets: int = 16
+    until: str = "end"
+    spark: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.buckets < 1:
+            raise ValueError(f"a pair needs at least one bucket; got {self.buckets}")
+        if self.until not in ("end", "stopped"):
+            raise ValueError(f"until must be 'end' or 'stopped'; got {self.until!r}")

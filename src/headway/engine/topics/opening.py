@@ -1,0 +1,41 @@
+"""From a topic's description to the topic itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from headway.engine.topics.port import OpenTopic
+from headway.engine.topics.replayed import open_replay
+from headway.engine.topics.spooled import OpenSpool
+from headway.errors import SchemaMismatch, TopicError
+from headway.flow.peek import peek_schema
+from headway.flow.steps import Source
+from headway.flow.topics import Spooled
+
+
+def open_topic(source: Source, folder: Path, t0_us: int) -> OpenTopic:
+    """Open a source's topic; replayed files are laid out under `folder` once.
+
+    `t0_us` is when the run began, from which a replay counts; a spool has its own arrival times.
+    """
+    if source.schema is None:
+        raise TopicError(
+            f"the columns of {source.name!r} are not known; declare them with schema='name type'"
+        )
+    if isinstance(source.topic, Spooled):
+        return OpenSpool(source.topic.folder, source.schema, source.topic.start)
+    return open_replay(source.topic, source.schema, folder / source.name, t0_us)
+
+
+def check_source(source: Source) -> None:
+    """Compare the columns that a flow declares with those that its topic has, before a start."""
+    found = peek_schema(source.topic)
+    if found is None or source.schema is None or source.schema == found:
+        return
+    kinds = {column.name: column.type for column in found}
+    for column in source.schema:
+        fits = kinds.get(column.name) == column.type
+        if not fits and isinstance(source.topic, Spooled):
+            raise SchemaMismatch(f"source {source.name!r}", str(source.schema), str(found))
+        if column.name not in kinds:
+            raise SchemaMismatch(f"source {source.name!r}", str(source.schema), str(found))

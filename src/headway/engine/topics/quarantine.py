@@ -1,0 +1,86 @@
+"""Where records go that cannot be answered: kept with their bytes, their reason and their place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import pyarrow as pa
+
+from headway.engine.topics.port import Slice
+from headway.engine.topics.spool import write_durably
+
+# unreadable, late, failed: fates of a record; unfinished: a window whose finalize raised
+Why = Literal["unreadable", "late", "failed", "unfinished"]
+NAME = re.compile(r"(.+)@(\d+)@(\d{20})-(\d{20})@(\w+)@(\d+)\.arrow")
+
+
+@dataclass(frozen=True, slots=True)
+class Quarantined:
+    """One record set aside."""
+
+    offset: int
+    raw: bytes
+    reason: str
+
+
+def set_aside(
+    folder: Path, source: str, piece: Slice, why: Why, records: Sequence[Quarantined]
+) -> None:
+    """Keep records of one slice in a file that is named after the slice.
+
+    A replayed batch reads the same slices, so it writes the same files: nothing doubles.
+    """
+    if not records:
+        return
+    table = pa.table(
+        {
+            "offset": pa.array([record.offset for record in records], pa.int64()),
+            "reason": pa.array([record.reason for record in records], pa.string()),
+            "raw": pa.array([record.raw for record in records], pa.binary()),
+        }
+    )
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_file(sink, table.schema) as out:
+        out.write_table(table)
+    folder.mkdir(parents=True, exist_ok=True)
+    range_ = f"{piece.first:020d}-{piece.stop:020d}"
+    name = f"{source}@{piece.partition}@{range_}@{why}@{len(records)}.arrow"
+    write_durably(folder / name, sink.getvalue())
+
+
+def count_by_reason(folder: Path) -> dict[str, int]:
+    """How many records are in quarantine, by kind of reason, as the names of the files say.
+
+    A record that failed in several ways (a map may have made many of it) is still one record.
+    """
+    counts: dict[str, int] = {}
+    failed: set[tuple[str, str]] = set()
+    for path in folder.iterdir() if folder.is_dir() else ():
+        if match := NAME.fullmatch(path.name):
+            if match[5] == "failed":
+                failed.add((match[1], match[3]))
+            else:
+                counts[match[5]] = counts.get(match[5], 0) + int(match[6])
+    return counts | ({"failed": len(failed)} if failed else {})
+
+
+def count_records(folder: Path) -> int:
+    """How many records are in quarantine, whatever the reason."""
+    return sum(count for why, count in count_by_reason(folder).items() if why != "unfinished")
+
+
+def read_quarantine(folder: Path) -> pa.Table:
+    """Every record in a quarantine folder, with its source, partition and kind of reason."""
+    tables = []
+    for path in sorted(folder.glob("*.arrow")) if folder.is_dir() else []:
+        if match := NAME.fullmatch(path.name):
+            with pa.OSFile(str(path)) as file:
+                table = pa.ipc.open_file(file).read_all()
+            for name, value in (("why", match[5]), ("partition", match[2]), ("source", match[1])):
+                table = table.add_column(0, name, pa.array([value] * table.num_rows))
+            tables.append(table)
+    return pa.concat_tables(tables) if tables else pa.table({"source": [], "offset": []})

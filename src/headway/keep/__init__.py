@@ -1,0 +1,1 @@
+"""How is the promise kept? Decisions about what runs next, as functions of plain values."""
