@@ -9,8 +9,8 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from headway.engine.spark.admission import Shape
-from headway.engine.spark.columns import ARRIVAL, CLOSED, LAST, SEQ, SPAN, TICK, TIME
+from headway.engine.spark.gate.admission import Shape
+from headway.engine.spark.gate.columns import ARRIVAL, CLOSED, LAST, SEQ, SPAN, TICK, TIME
 from headway.engine.spark.pair_step import ANSWERS, PairSettings, run_pair, unpack
 from headway.errors import FlowError
 from headway.flow.graph import Flow

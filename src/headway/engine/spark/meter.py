@@ -8,8 +8,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from headway.engine.spark.control import Control
-from headway.engine.spark.offsets import GateOffset
+from headway.engine.spark.gate.control import Control
+from headway.engine.spark.gate.offsets import GateOffset
 from headway.engine.topics.port import count_between
 from headway.engine.topics.quarantine import count_by_reason, count_records
 from headway.measure.account import Account

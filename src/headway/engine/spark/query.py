@@ -14,12 +14,12 @@ from headway.clock import Clock
 from headway.engine.faults import reached
 from headway.engine.pairs.failures import find_pair_error
 from headway.engine.pairs.unpack import unpack_answers
-from headway.engine.spark.admission import Admission
-from headway.engine.spark.columns import LAST
 from headway.engine.spark.compile import compile_part, shape_of, stateful_step
-from headway.engine.spark.control import Control
 from headway.engine.spark.folder import RunFolder
-from headway.engine.spark.gate import FORMAT, GateSpec
+from headway.engine.spark.gate.admission import Admission
+from headway.engine.spark.gate.columns import LAST
+from headway.engine.spark.gate.control import Control
+from headway.engine.spark.gate.source import FORMAT, GateSpec
 from headway.engine.spark.meter import Meter, Published
 from headway.engine.spark.pair_step import PairSettings
 from headway.engine.spark.settings import Settings

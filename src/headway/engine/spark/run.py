@@ -55,7 +55,7 @@ def run(
 
 def new_folder(flow: Flow) -> Path:
     """A folder for a run that was given none."""
-    now = datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
+    now = datetime.fromtimestamp(SystemClock().now_us() / 1e6, UTC).strftime("%Y%m%d-%H%M%S-%f")
     return Path(".headway") / f"{flow.sinks[0].name}-{now}"
 
 

@@ -18,7 +18,7 @@ from pyspark import cloudpickle
 from pyspark.sql import SparkSession
 
 import headway
-from headway.engine.spark.gate import GateSource
+from headway.engine.spark.gate.source import GateSource
 from headway.errors import SessionError
 from headway.flow.graph import Flow
 from headway.flow.steps import PairStep, Source

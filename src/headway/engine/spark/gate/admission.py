@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from headway.engine.spark.columns import (
+from headway.engine.spark.gate.columns import (
     ARRIVAL,
     CLOSED,
     NO_RECORD,
@@ -21,7 +21,7 @@ from headway.engine.spark.columns import (
     TICK,
     TIME,
 )
-from headway.engine.spark.offsets import Decision
+from headway.engine.spark.gate.offsets import Decision
 from headway.engine.topics.port import BadRecord, OpenTopic, Records, Slice
 from headway.engine.topics.quarantine import Quarantined, set_aside
 from headway.flow.schema import Schema

@@ -10,8 +10,8 @@ from typing import Any
 
 from headway.clock import Clock
 from headway.engine.faults import reached
-from headway.engine.spark.channel import Answerer, Ask, Hold, Reply, Take, WhenBegun
-from headway.engine.spark.offsets import GateOffset
+from headway.engine.spark.gate.channel import Answerer, Ask, Hold, Reply, Take, WhenBegun
+from headway.engine.spark.gate.offsets import GateOffset
 from headway.engine.topics.port import Position, advance, count_between
 from headway.flow.windows import Window
 from headway.keep.pacing import Admit, Pace, Seen, choose_batch

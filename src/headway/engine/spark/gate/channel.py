@@ -11,7 +11,7 @@ from multiprocessing.connection import Client, Connection, Listener
 from pathlib import Path
 from typing import Any
 
-from headway.engine.spark.offsets import GateOffset
+from headway.engine.spark.gate.offsets import GateOffset
 from headway.engine.topics.port import Position
 
 

@@ -17,9 +17,9 @@ from pyspark.sql.types import StructType
 
 from headway.clock import Clock, SystemClock
 from headway.engine.faults import reached
-from headway.engine.spark.admission import Admission, admit_records, marker_batch
-from headway.engine.spark.channel import Address, Ask, Caller, Hold, Reply, Take, WhenBegun
-from headway.engine.spark.offsets import Decision, GateOffset
+from headway.engine.spark.gate.admission import Admission, admit_records, marker_batch
+from headway.engine.spark.gate.channel import Address, Ask, Caller, Hold, Reply, Take, WhenBegun
+from headway.engine.spark.gate.offsets import Decision, GateOffset
 from headway.engine.topics.opening import open_topic
 from headway.engine.topics.port import OpenTopic, Slice, share_out
 from headway.flow.steps import Source
