@@ -27,12 +27,16 @@ BAR_WIDTH = 30
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """What is being watched: its title, its goal, how long it runs if known, and its warm-up."""
+    """What is being watched: its title, its goal, how long it runs if known, and its warm-up.
+
+    `grace_s` is how much longer than `length_s` it may take to come to an end by itself.
+    """
 
     title: str
     goal: Goal | None = None
     length_s: float | None = None
     warmup: int = 0
+    grace_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from headway.dashboard.points import by_query
 from headway.dashboard.verdict import Verdict, judge_latency
 from headway.flow.goals import Goal
 from headway.measure.batches import BatchLine
@@ -38,16 +39,18 @@ class Gatherer:
 
     goal: Goal | None
     warmup: int = 0
-    taken: int = 0
+    taken: dict[str, int] = field(default_factory=dict)
     warmed: dict[str, int] = field(default_factory=dict)
     per_record: Latency = field(default_factory=Latency.none)
     per_window: Latency = field(default_factory=Latency.none)
 
     def take(self, lines: Sequence[BatchLine]) -> LiveFacts:
-        """The facts after all of `lines`, of which the first may have been seen before."""
-        for line in lines[self.taken :]:
-            self._add(line)
-        self.taken = len(lines)
+        """The facts after all of `lines`; those of each query come in the order of its batches."""
+        for query, own in by_query(lines).items():
+            for line in own[self.taken.get(query, 0) :]:
+                self._add(line)
+            self.taken[query] = len(own)
+        lines = sorted(lines, key=lambda line: line.published_s)
         newest = {line.query: line.account for line in lines}
         return LiveFacts(
             batches=len(lines),

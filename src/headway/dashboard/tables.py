@@ -12,7 +12,7 @@ from headway.measure.batches import BatchLine
 
 MOST_ROWS = 500
 HEADS = ("batch", "published", "records", "answers", "quarantined", "waiting", "interval", "took",
-         "p50", "p99", "max", "windows p99", "why this pace")  # fmt: skip
+         "p50", "p99", "max", "windows p99", "why")  # fmt: skip
 
 
 def batch_table(lines: Sequence[BatchLine], started_s: float, warm: frozenset[int]) -> str:

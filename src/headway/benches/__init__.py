@@ -1,0 +1,1 @@
+"""How fast, how late, how exact? A module per benchmark, with a SENTENCE and a run function."""

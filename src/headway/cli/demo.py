@@ -1,0 +1,79 @@
+"""`headway demo`: count the words of made tweets on Spark, with no broker and no network."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from headway.cli.finish import tell
+from headway.cli.follow import Starter, Wanted
+from headway.cli.options import (
+    REPORT_FOLDER,
+    GoalText,
+    Json,
+    Length,
+    ReportFolder,
+    seconds_or_none,
+)
+from headway.cli.outcome import say
+from headway.cli.top_words import TopWords
+from headway.cli.watched_run import new_folder, watch_run
+from headway.dashboard.live import Watched
+from headway.flow.goals import parse_goal
+from headway.flow.graph import Flow
+from headway.flow.sources import replay
+from headway.workloads.makers.tweets import Tweets
+from headway.workloads.words import windowed_words
+
+GOAL = "p99 <= 3s"
+WARM_S = 3.0
+WARMUP = 3
+GRACE_S = 60.0  # for the last windows to close, and for a slow machine to catch up
+
+
+def demo(
+    context: typer.Context,
+    length: Length = None,
+    rate: Annotated[int, typer.Option(min=1, help="Tweets per second.")] = 2_000,
+    goal: GoalText = GOAL,
+    report: ReportFolder = REPORT_FOLDER,
+    data: Annotated[
+        Path | None, typer.Option(help="A new folder for the run's log and state.")
+    ] = None,
+    quick: Annotated[bool, typer.Option(help="20 s with windows of 5 s.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Count the words of tweets in windows for a minute, then write a report."""
+    size = "5s" if quick else "10s"
+    for_s = seconds_or_none(length, "--for") or (20.0 if quick else 60.0)
+    words = TopWords()
+    limit = parse_goal(goal) if goal else None
+    folder = data or new_folder("demo")
+    wanted = Wanted(demo_flow(words, rate, for_s, size), limit, folder)
+    title = f"Words of {rate:,} made tweets a second, counted in windows of {size}"
+    warm_spark(context.obj, demo_flow(TopWords(), rate, WARM_S, size), folder)
+    watched = Watched(title, limit, for_s, WARMUP, GRACE_S)
+    tell(watch_run(context.obj, wanted, watched, report / "demo.html", words.top), as_json=as_json)
+
+
+def warm_spark(start: Starter, flow: Flow, output: Path) -> None:
+    """Start Spark and run a few batches of the flow, so that the demo shows it at work.
+
+    A JVM that has just started takes seconds for its first batches, and those that wait for them
+    would be all that a run of a minute shows.
+    """
+    say(Console(stderr=True), "starting Spark and warming it up, which takes some 20 seconds ...")
+    with TemporaryDirectory(prefix="headway-") as folder:
+        handle = start(Wanted(flow, None, Path(folder), output=output))
+        handle.wait(GRACE_S)
+        handle.stop()
+
+
+def demo_flow(words: TopWords, rate: int, for_s: float, size: str) -> Flow:
+    """Windowed word count over made tweets, into the live view; it ends when `for_s` are over."""
+    tweets = replay(Tweets(), rate=rate, count=max(1, round(rate * for_s)))
+    return windowed_words(tweets, size).to(words.take, name="top-words")

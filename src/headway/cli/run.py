@@ -1,0 +1,59 @@
+"""`headway run`: run the flow of a Python file on Spark and keep watch over its goal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from headway.cli.finish import tell
+from headway.cli.flow_file import load_flow, split_name
+from headway.cli.follow import Wanted
+from headway.cli.options import (
+    REPORT_FOLDER,
+    GoalText,
+    Json,
+    Length,
+    ReportFolder,
+    Warmup,
+    seconds_or_none,
+)
+from headway.cli.outcome import say
+from headway.cli.watched_run import new_folder, watch_run
+from headway.dashboard.live import Watched
+from headway.flow.goals import parse_goal
+
+
+def run_file(
+    context: typer.Context,
+    file: Annotated[str, typer.Argument(help="FILE.py, or FILE.py:name of the flow in it.")],
+    goal: GoalText = None,
+    length: Length = None,
+    folder: Annotated[
+        Path | None, typer.Option(help="Where the run keeps its state; again to resume it.")
+    ] = None,
+    master: Annotated[str | None, typer.Option(help="Spark's master, such as local[2].")] = None,
+    interval: Annotated[
+        str | None, typer.Option(help="Time between batches; without it headway chooses.")
+    ] = None,
+    max_rows: Annotated[int | None, typer.Option(min=1, help="Most records in a batch.")] = None,
+    warmup: Warmup = 0,
+    report: ReportFolder = REPORT_FOLDER,
+    as_json: Json = False,
+) -> None:
+    """Run the flow of FILE.py until its source ends, its time is up, or Ctrl-C."""
+    path, name = split_name(file)
+    wanted = Wanted(
+        load_flow(file),
+        parse_goal(goal) if goal else None,
+        folder or new_folder(path.stem),
+        master,
+        seconds_or_none(interval, "--interval"),
+        max_rows,
+    )
+    title = f"{path.name}: {name}" if name else path.name
+    say(Console(stderr=True), "starting Spark ...")
+    watched = Watched(title, wanted.goal, seconds_or_none(length, "--for"), warmup)
+    tell(watch_run(context.obj, wanted, watched, report / f"{path.stem}.html"), as_json=as_json)

@@ -1,0 +1,23 @@
+"""Hand what a command wants to the Spark engine."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from headway.cli.follow import Handle, Wanted
+from headway.cli.spark_output import spark_output_to
+from headway.engine.spark.run import run
+from headway.engine.spark.settings import Settings
+
+
+def start_on_spark(wanted: Wanted) -> Handle:
+    """Start a run on Spark."""
+    settings = Settings()
+    if wanted.interval_s is not None:
+        settings = replace(settings, pace=replace(settings.pace, interval_s=wanted.interval_s))
+    if wanted.max_rows is not None:
+        settings = replace(settings, pace=replace(settings.pace, max_rows=wanted.max_rows))
+    if wanted.master is not None:
+        settings = replace(settings, master=wanted.master)
+    with spark_output_to(wanted.output or wanted.folder):
+        return run(wanted.flow, goal=wanted.goal, folder=wanted.folder, settings=settings)
