@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from headway.cli.follow import Handle, Wanted
 from headway.cli.main import run_app
 from headway.cli.outcome import Exit
+from headway.cli.running.follow import Handle, Wanted
 from headway.errors import RunError
 from headway.flow.topics import MadeRecords
 from headway.measure.account import Account

@@ -9,8 +9,6 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from headway.cli.finish import tell
-from headway.cli.follow import Starter, Wanted
 from headway.cli.options import (
     REPORT_FOLDER,
     GoalText,
@@ -20,8 +18,10 @@ from headway.cli.options import (
     seconds_or_none,
 )
 from headway.cli.outcome import say
+from headway.cli.running.finish import tell
+from headway.cli.running.follow import Starter, Wanted
+from headway.cli.running.watched_run import new_folder, watch_run
 from headway.cli.top_words import TopWords
-from headway.cli.watched_run import new_folder, watch_run
 from headway.dashboard.live import Watched
 from headway.flow.goals import parse_goal
 from headway.flow.graph import Flow

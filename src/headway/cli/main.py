@@ -12,11 +12,11 @@ from rich.console import Console
 
 from headway.cli.bench import bench
 from headway.cli.demo import demo
-from headway.cli.follow import Starter
 from headway.cli.outcome import exit_code_of
 from headway.cli.report import report
 from headway.cli.run import run_file
-from headway.cli.start import start_on_spark
+from headway.cli.running.follow import Starter
+from headway.cli.running.start import start_on_spark
 
 DEBUG = "--debug"
 

@@ -9,9 +9,9 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from headway.cli.finish import Result, print_result
 from headway.cli.options import Json
 from headway.cli.outcome import UsedWrongly
+from headway.cli.running.finish import Result, print_result
 from headway.dashboard.about import load_about
 from headway.dashboard.report import write_report
 from headway.dashboard.verdict import judge

@@ -8,9 +8,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from headway.cli.finish import tell
 from headway.cli.flow_file import load_flow, split_name
-from headway.cli.follow import Wanted
 from headway.cli.options import (
     REPORT_FOLDER,
     GoalText,
@@ -21,7 +19,9 @@ from headway.cli.options import (
     seconds_or_none,
 )
 from headway.cli.outcome import say
-from headway.cli.watched_run import new_folder, watch_run
+from headway.cli.running.finish import tell
+from headway.cli.running.follow import Wanted
+from headway.cli.running.watched_run import new_folder, watch_run
 from headway.dashboard.live import Watched
 from headway.flow.goals import parse_goal
 

@@ -12,8 +12,8 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from headway.cli.follow import Handle
 from headway.cli.outcome import Exit, say
+from headway.cli.running.follow import Handle
 from headway.dashboard.about import RunAbout
 from headway.dashboard.report import write_report
 from headway.dashboard.verdict import Verdict, judge

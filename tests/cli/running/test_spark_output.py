@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from headway.cli.spark_output import spark_output_to
+from headway.cli.running.spark_output import spark_output_to
 from headway.errors import FlowError, SessionError
 
 

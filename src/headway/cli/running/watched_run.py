@@ -8,8 +8,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from headway.cli.finish import Result, finish
-from headway.cli.follow import Starter, Wanted, Watch, follow
+from headway.cli.running.finish import Result, finish
+from headway.cli.running.follow import Starter, Wanted, Watch, follow
 from headway.clock import SystemClock
 from headway.dashboard.about import RunAbout
 from headway.dashboard.live import LiveView, TopAnswers, Watched

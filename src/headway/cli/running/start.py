@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from headway.cli.follow import Handle, Wanted
-from headway.cli.spark_output import spark_output_to
+from headway.cli.running.follow import Handle, Wanted
+from headway.cli.running.spark_output import spark_output_to
 from headway.engine.spark.run import run
 from headway.engine.spark.settings import Settings
 
