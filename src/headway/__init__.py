@@ -1,28 +1,44 @@
 """headway: Spark that answers on time. State a streaming query and when its answer is due."""
 
-from headway.engine.spark.run import run
-from headway.engine.spark.settings import Settings
-from headway.engine.topics.spool import Spool
-from headway.errors import HeadwayError
-from headway.flow.goals import Goal
-from headway.flow.graph import Flow, join
-from headway.flow.pairs import Pair, WindowPair
-from headway.flow.sources import replay, spool
-from headway.flow.topics import EventTime
-from headway.keep.pacing import Pace
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-__all__ = [
-    "EventTime",
-    "Flow",
-    "Goal",
-    "HeadwayError",
-    "Pace",
-    "Pair",
-    "Settings",
-    "Spool",
-    "WindowPair",
-    "join",
-    "replay",
-    "run",
-    "spool",
-]
+if TYPE_CHECKING:
+    from headway.engine.spark.run import run as run
+    from headway.engine.spark.settings import Settings as Settings
+    from headway.engine.topics.spool import Spool as Spool
+    from headway.errors import HeadwayError as HeadwayError
+    from headway.flow.goals import Goal as Goal
+    from headway.flow.graph import Flow as Flow
+    from headway.flow.graph import join as join
+    from headway.flow.pairs import Pair as Pair
+    from headway.flow.pairs import WindowPair as WindowPair
+    from headway.flow.sources import replay as replay
+    from headway.flow.sources import spool as spool
+    from headway.flow.topics import EventTime as EventTime
+    from headway.keep.pacing import Pace as Pace
+
+# Opened when first used: Spark starts many Python processes, and each imports only what it needs.
+DOORS = {
+    "EventTime": "headway.flow.topics",
+    "Flow": "headway.flow.graph",
+    "Goal": "headway.flow.goals",
+    "HeadwayError": "headway.errors",
+    "Pace": "headway.keep.pacing",
+    "Pair": "headway.flow.pairs",
+    "Settings": "headway.engine.spark.settings",
+    "Spool": "headway.engine.topics.spool",
+    "WindowPair": "headway.flow.pairs",
+    "join": "headway.flow.graph",
+    "replay": "headway.flow.sources",
+    "run": "headway.engine.spark.run",
+    "spool": "headway.flow.sources",
+}
+
+__all__ = list(DOORS)  # noqa: PLE0605, RUF100
+
+
+def __getattr__(name: str) -> Any:
+    if name not in DOORS:
+        raise AttributeError(f"headway has no {name!r}; it has {', '.join(DOORS)}")
+    return getattr(import_module(DOORS[name]), name)

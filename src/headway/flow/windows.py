@@ -47,11 +47,14 @@ class Window:
 
         >>> Window(20, 10).ends_of(20), Window(20, 10).ends_of(21), Window(20, 10).ends_of(5)
         ([20, 30], [30, 40], [20])
+        >>> Window(10, 3).ends_of(21)
+        [22, 25, 28]
         """
         last_end = self.last_end(time_us)
         first_end = self.origin_us + self.size_us
-        ends = range(last_end, last_end - self.size_us, -self.slide_us)
-        return [end for end in reversed(ends) if end >= first_end and end - self.size_us < time_us]
+        return [end for end in range(last_end, time_us - 1, -self.slide_us) if end >= first_end][
+            ::-1
+        ]
 
     def last_end(self, time_us: int) -> int:
         """The end of the last window that holds `time_us`: when it has closed, the time is late."""
