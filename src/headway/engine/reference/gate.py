@@ -68,7 +68,7 @@ def windows_below(flow: Flow, source: Source) -> tuple[Window, ...]:
         for step in flow.steps
         if isinstance(step, Reduce | PairStep)
         and step.window is not None
-        and source in flow.above(step.name)
+        and source.name in {above.name for above in flow.above(step.name)}
     )
 
 

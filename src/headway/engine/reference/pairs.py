@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 
-from headway.engine.reference.records import Piece, SetAside
+from headway.engine.reference.records import Piece, Reason, SetAside
 from headway.engine.reference.sql.moments import moment
 from headway.engine.reference.sql.order import identity
 from headway.engine.reference.sql.types import parse_type
@@ -21,7 +21,8 @@ from headway.flow.steps import PairStep
 from headway.flow.windows import Window
 
 Made = TypeVar("Made")
-Mapped = tuple[float, Any, Any]
+Mapped = tuple[float, Any, Any]  # time in seconds, key, value
+Held = tuple[Any, int | None, Any]  # key, end of window, state
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class PairRunner:
         self.step, self.pair = step, step.pair
         self.output = step.pair.output()
         self.columns = {column.name: parse_type(column.type) for column in self.output}
-        self.states: dict[Hashable, tuple[Any, int | None, Any]] = {}
+        self.states: dict[Hashable, Held] = {}
         self.aside: list[SetAside] = []
 
     def take(self, pieces: Sequence[Piece], watermark_ms: float) -> list[Piece]:
@@ -64,9 +65,9 @@ class PairRunner:
         """Take a mapped record into the state of its key, or of each open window."""
         if isinstance(self.pair, Pair):
             return self.update_key(self.pair, mapped)
-        for end_us in window_of(self.step).ends_of(round(mapped[0] * 1e6)):
-            if end_us > watermark_ms * 1_000:
-                self.update_window(windowed(self.step), mapped, end_us)
+        ends = window_of(self.step).ends_of(round(mapped[0] * 1e6))
+        open_ends = [end_us for end_us in ends if end_us > watermark_ms * 1_000]
+        self.update_windows(windowed(self.step), mapped, open_ends)
         return []
 
     def update_key(self, pair: Pair, mapped: Mapped) -> list[Piece]:
@@ -86,21 +87,23 @@ class PairRunner:
         self.states[place] = (key, None, made[0])
         return made[1]
 
-    def update_window(self, pair: WindowPair, mapped: Mapped, end_us: int) -> None:
-        """One update of one window; it emits nothing before the window closes."""
+    def update_windows(self, pair: WindowPair, mapped: Mapped, ends: Sequence[int]) -> None:
+        """One record into all of its open windows, or into none if one of them fails."""
         time_s, key, value = mapped
-        place = (end_us, identity(key))
 
-        def call() -> tuple[Any]:
-            before = self.kept(place)
-            state = before[2] if before else pair.init(key, end_us / 1e6)
-            return (pair.update(time_s, key, end_us / 1e6, value, state),)
+        def call() -> dict[Hashable, Held]:
+            made: dict[Hashable, Held] = {}
+            for end_us in ends:
+                place = (end_us, identity(key))
+                before = self.kept(place)
+                state = before[2] if before else pair.init(key, end_us / 1e6)
+                after = pair.update(time_s, key, end_us / 1e6, value, state)
+                made[place] = (key, end_us, after)
+            return made
 
-        made = self.guard(Failed("update", key, value), call)
-        if made is not None:
-            self.states[place] = (key, end_us, made[0])
+        self.states |= self.guard(Failed("update", key, value), call) or {}
 
-    def kept(self, place: Hashable) -> tuple[Any, int | None, Any] | None:
+    def kept(self, place: Hashable) -> Held | None:
         """A state that an update may change; the one before stays if the update may fail."""
         before = self.states.get(place)
         return copy.deepcopy(before) if self.step.on_error == "quarantine" else before
@@ -135,7 +138,8 @@ class PairRunner:
                 key, record = repr(doing.key), repr(doing.record)
                 raise PairError(name, doing.method, key, record, trace) from error
             detail = f"{name}.{doing.method} raised {error!r}"
-            self.aside.append(SetAside(self.step.name, "failed", doing.key, doing.record, detail))
+            why: Reason = "unfinished" if doing.method == "finalize" else "failed"
+            self.aside.append(SetAside(self.step.name, why, doing.key, doing.record, detail))
             return None
 
     def drain_aside(self) -> list[SetAside]:
@@ -164,10 +168,10 @@ def key_of(row: dict[str, Any], names: Sequence[str]) -> Any:
     return values[0] if len(values) == 1 else values or None
 
 
-def rows_of(emitted: Iterable[Mapped], output: Schema) -> list[Piece]:
+def rows_of(emitted: Iterable[Mapped] | None, output: Schema) -> list[Piece]:
     """What a pair emitted, as answers with the columns and types it declared."""
     rows = []
-    for time_s, key, value in emitted:
+    for time_s, key, value in emitted or ():
         names = output.names[2:]
         values = values_of(value, names)
         time_us = round(time_s * 1e6)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-Reason = Literal["unreadable", "late", "failed"]
+Reason = Literal["unreadable", "late", "failed", "unfinished"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class SetAside:
     """A record that no answer holds, with the step that set it aside and why.
 
     `key` is None at the gate. `record` is the source's record at the gate and in a pair's map, the
-    mapped value in its update, and the window's state in its finalize.
+    mapped value in its update (reason failed), and a window's state in its finalize (unfinished).
     """
 
     step: str

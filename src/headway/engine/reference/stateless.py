@@ -101,7 +101,7 @@ def prepare_merge(step: Merge, above: Sequence[Columns]) -> tuple[Work, Columns]
     for other in above[1:]:
         for name in columns:
             kind = meet(columns[name], other[name]) if name in other else None
-            if list(columns) != list(other) or kind is None:
+            if len(columns) != len(other) or kind is None:
                 raise FlowError(
                     f"merge {step.name!r} needs the same columns on all sides; got "
                     f"{describe(columns)} and {describe(other)}. Put .map(...) before it"

@@ -189,7 +189,8 @@ def pattern(tree: exp.Binary, columns: Columns, escape: str = "\\") -> Typed:
     """LIKE, ILIKE and RLIKE."""
     text, sought = compile_tree(tree.this, columns), compile_tree(tree.expression, columns)
     matcher = texts.MATCHERS[type(tree).__name__](escape)
-    return strictly(BOOLEAN, [cast(text, STRING), cast(sought, STRING)], matcher)
+    fits = strictly(BOOLEAN, [cast(text, STRING), cast(sought, STRING)], matcher)
+    return operators.negate(fits) if tree.args.get("negate") else fits
 
 
 def trim(tree: exp.Trim, columns: Columns) -> Typed:
@@ -276,6 +277,7 @@ FORMS: dict[type[exp.Expression], Form] = {
     exp.GTE: comparison_form(">="),
     exp.NullSafeEQ: pair_form(operators.same_or_both_null),
     exp.NullSafeNEQ: pair_form(lambda a, b: operators.negate(operators.same_or_both_null(a, b))),
+    exp.BitwiseNot: one_form(lambda arg: FUNCTIONS["bitnot"]([arg])),
     exp.BitwiseAnd: named_form("bitand"),
     exp.BitwiseOr: named_form("bitor"),
     exp.BitwiseXor: named_form("bitxor"),

@@ -17,6 +17,11 @@ KEPT_SYNTAX = ("CAST", "TRY_CAST", "EXTRACT", "TRIM")
 class Named(Spark):
     """Spark's syntax without its function catalogue."""
 
+    class Tokenizer(Spark.Tokenizer):
+        """Reads a doubled quote inside a text as one, as Spark 4 does."""
+
+        STRING_ESCAPES = ["\\", "'", '"']  # noqa: RUF012
+
     class Parser(SparkParser):
         """Parses each function call as a name with arguments."""
 

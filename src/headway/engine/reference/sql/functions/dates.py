@@ -156,6 +156,12 @@ def at_unit(micros_each: int) -> Rule:
     return rule
 
 
+def whole_seconds(when: datetime) -> int:
+    """Seconds since 1970 cut towards zero, where unix_seconds() rounds down."""
+    micros = micros_of(when)
+    return micros // 1_000_000 if micros >= 0 else -(-micros // 1_000_000)
+
+
 def unix_timestamp(args: Sequence[Typed]) -> Typed:
     """Whole seconds since 1970 of a timestamp, a date, or a text in the default pattern."""
     if len(args) != 1 or args[0].type not in (TIMESTAMP, DATE, STRING):
@@ -169,7 +175,7 @@ def unix_timestamp(args: Sequence[Typed]) -> Typed:
             return micros_of(read_moment(text)) // 1_000_000
 
         return strictly(BIGINT, args, read)
-    return since_1970(1_000_000)(args)
+    return strictly(BIGINT, [cast(args[0], TIMESTAMP)], whole_seconds)
 
 
 def plain_only(kind: str, rule: Rule) -> Rule:
@@ -208,6 +214,14 @@ def last_day(day: date) -> date:
     return day.replace(day=calendar.monthrange(day.year, day.month)[1])
 
 
+def make_date(year: int, month: int, day: int) -> date:
+    """A date that must be in the calendar."""
+    try:
+        return date(year, month, day)
+    except ValueError:
+        raise SqlFault(f"there is no date {year}-{month}-{day}") from None
+
+
 DATES: dict[str, Rule] = {
     **{name: field(name) for name in FIELDS if name != "week"},
     **{name: field(ALSO[name]) for name in ("weekofyear", "dayofmonth")},
@@ -238,5 +252,5 @@ DATES: dict[str, Rule] = {
     "date_diff": strict("date, date -> int", lambda end, start: (end - start).days),
     "add_months": strict("date, int -> date", add_months),
     "last_day": strict("date -> date", last_day),
-    "make_date": strict("int, int, int -> date", date),
+    "make_date": strict("int, int, int -> date", make_date),
 }

@@ -8,7 +8,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, ROUND_HALF_UP, 
 from typing import Any
 
 from headway.engine.reference.sql.arithmetic import compute, negative, not_zero, remainder
-from headway.engine.reference.sql.casts import EXACT, fit, in_range, to_float
+from headway.engine.reference.sql.casts import EXACT, fit, in_range, refused, to_float
 from headway.engine.reference.sql.typed import Rule, Scope, Typed, cast, meeting, strict, strictly
 from headway.engine.reference.sql.types import (
     BIGINT,
@@ -95,16 +95,18 @@ def to_whole(mode: str) -> Rule:
             return strictly(kind, [arg], lambda value: fit(quantized(value, 0, mode), kind))
         if arg.type.integral:
             return cast(arg, BIGINT)
-        return strictly(BIGINT, [arg], lambda value: in_range(whole(value, mode), BIGINT))
+        return strictly(BIGINT, [arg], lambda value: whole(value, mode))
 
     return rule
 
 
 def whole(value: float, mode: str) -> int:
-    """A double rounded to a whole number."""
-    if math.isnan(value) or math.isinf(value):
-        raise SqlFault(f"{value} has no whole part")
-    return math.floor(value) if mode == ROUND_FLOOR else math.ceil(value)
+    """A double rounded to a bigint; as in Spark, NaN becomes 0 without a word."""
+    if math.isnan(value):
+        return 0
+    if math.isinf(value):
+        raise refused(value, BIGINT)
+    return in_range(math.floor(value) if mode == ROUND_FLOOR else math.ceil(value), BIGINT)
 
 
 def power(base: float, exponent: float) -> float:
@@ -198,6 +200,14 @@ def bits(call: Callable[[int, int], int]) -> Rule:
     return rule
 
 
+def bit_not(args: Sequence[Typed]) -> Typed:
+    """A whole number with every bit turned."""
+    (arg,) = args
+    if not arg.type.integral:
+        raise FlowError(f"wants a whole number; got {arg.type}")
+    return strictly(arg.type, [arg], lambda value: ~value)
+
+
 def bin_text(value: int) -> str:
     """A bigint in binary digits, two's complement."""
     return format(value & (1 << 64) - 1, "b")
@@ -269,6 +279,7 @@ NUMBERS: dict[str, Rule] = {
     "try_multiply": tried("*"),
     "try_divide": tried("/"),
     "try_mod": tried("%"),
+    "bitnot": bit_not,
     "bitand": bits(lambda a, b: a & b),
     "bitor": bits(lambda a, b: a | b),
     "bitxor": bits(lambda a, b: a ^ b),

@@ -27,6 +27,9 @@ def parse_url(address: str, part: str, key: str | None = None) -> str | None:
     found = ADDRESS.fullmatch(address)
     if not found or re.search(r"[\s<>\"{}|\\^`]", address):
         raise SqlFault(f"{address!r} is not an address; use try_parse_url to get NULL instead")
+    opaque = found["PROTOCOL"] and found["AUTHORITY"] is None and not found["PATH"].startswith("/")
+    if opaque and part in ("FILE", "PATH", "QUERY"):
+        return None
     if part == "FILE":
         query = found["QUERY"]
         return found["PATH"] + (f"?{query}" if query is not None else "")
