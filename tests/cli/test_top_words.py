@@ -24,7 +24,7 @@ def test_a_later_window_replaces_and_an_earlier_one_is_passed_over() -> None:
     found = words.top()
     assert found is not None
     assert found.rows == (("e", 7), ("c", 1), ("d", 1))
-    assert found.of == "top words of the window until 10:00:20"
+    assert found.of == "top words until 10:00:20"
 
 
 def test_a_new_count_of_a_word_replaces_the_old_and_few_are_shown() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -130,18 +131,33 @@ def test_a_run_without_batches_or_goal_still_has_a_report(tmp_path: Path) -> Non
 
 
 def test_the_facts_of_a_run_are_read_back(tmp_path: Path) -> None:
-    facts = about(made_lines(4))
+    lines = made_lines(4)
+    facts = about(lines)
     facts.save(tmp_path)
-    assert load_about(tmp_path) == facts
-    assert isinstance(load_about(tmp_path).account, Account)
+    assert load_about(tmp_path, lines) == facts
+
+
+def test_a_run_that_was_cut_short_ends_with_its_log(tmp_path: Path) -> None:
+    lines = made_lines(4)
+    cut = replace(about(lines), ended_s=START_S, account=Account())
+    cut.save(tmp_path)
+    assert load_about(tmp_path, lines) == about(lines)
+
+
+def test_a_run_that_no_command_started_is_known_by_its_log(tmp_path: Path) -> None:
+    lines = made_lines(4)
+    found = load_about(tmp_path, lines)
+    assert (found.title, found.goal, found.warmup) == (tmp_path.name, None, 0)
+    assert found.account == account_of(lines)
+    assert found.ended_s == lines[-1].published_s
 
 
 def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="not the folder of a run"):
-        load_about(tmp_path)
+        load_about(tmp_path, [])
     (tmp_path / "about.json").write_text("{}")
     with pytest.raises(RunError, match="does not read"):
-        load_about(tmp_path)
+        load_about(tmp_path, made_lines(2))
 
 
 @pytest.mark.slow

@@ -35,5 +35,5 @@ class TopWords:
             if self.window_end is None:
                 return None
             ranked = sorted(self.counts.items(), key=lambda item: (-item[1], item[0]))
-            until = f"top words of the window until {self.window_end:%H:%M:%S}"
+            until = f"top words until {self.window_end:%H:%M:%S}"
             return TopAnswers(until, tuple(ranked[:SHOWN]))

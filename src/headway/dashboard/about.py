@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from headway.errors import RunError
 from headway.measure.account import Account
+from headway.measure.batches import BatchLine
+from headway.measure.summary import account_of
 
 ABOUT_FILE = "about.json"
 
@@ -40,14 +43,29 @@ class RunAbout:
         return path
 
 
-def load_about(folder: Path) -> RunAbout:
-    """Read back what `RunAbout.save` wrote."""
+def load_about(folder: Path, lines: Sequence[BatchLine]) -> RunAbout:
+    """What is known of a run from its folder; `lines` are all that its log holds.
+
+    A run that was cut short has no end of its own, and one that no command started has no facts
+    here at all: then the log says what it can.
+    """
+    account = account_of(lines)
+    last_s = max((line.published_s for line in lines), default=0.0)
     path = folder / ABOUT_FILE
-    if not path.is_file():
+    if path.is_file():
+        kept = read_about(path)
+        return replace(kept, ended_s=max(kept.ended_s, last_s), account=account)
+    if not lines:
         raise RunError(
-            f"{str(folder)!r} holds no {ABOUT_FILE}, so it is not the folder of a run that ended; "
-            "name the folder that `headway run` or `headway demo` printed"
+            f"{str(folder)!r} holds neither a log nor {ABOUT_FILE}, so it is not the folder of a "
+            "run; name the folder that `headway run` or `headway demo` printed"
         )
+    first_s = min(line.started_s for line in lines)
+    return RunAbout(folder.name, "", None, str(folder), first_s, last_s, 0, account)
+
+
+def read_about(path: Path) -> RunAbout:
+    """Read back what `RunAbout.save` wrote."""
     try:
         found = json.loads(path.read_text())
         return RunAbout(**{**found, "account": Account(**found["account"])})

@@ -37,7 +37,9 @@ def page_of(lines: Sequence[BatchLine], about: RunAbout) -> str:
         parts.append(title + query_part(own, about, goal, warm_batches))
     if not lines:
         parts.append("<p>The run published no batch, so there is nothing to draw.</p>")
-    parts.append(f"<details><summary>The flow</summary><pre>{escape(about.flow)}</pre></details>")
+    if about.flow:
+        flow = f"<pre>{escape(about.flow)}</pre>"
+        parts.append(f"<details><summary>The flow</summary>{flow}</details>")
     return document(about.title, "\n".join(parts))
 
 

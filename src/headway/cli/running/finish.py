@@ -43,11 +43,15 @@ class Result:
 
 def finish(handle: Handle, lines: Sequence[BatchLine], about: RunAbout, report: Path) -> Result:
     """Keep a run's facts, write its report, and raise what it failed with, if it failed."""
-    if handle.folder.is_dir():
-        about.save(handle.folder)
+    about.save(handle.folder)
     write_report(lines, about, report)
     if handle.error is not None:
         raise failure(handle.error)
+    return result_of(about, lines, report)
+
+
+def result_of(about: RunAbout, lines: Sequence[BatchLine], report: Path) -> Result:
+    """The figures of a run beside its facts."""
     summary = summarise(lines, about.warmup)
     goal = parse_goal(about.goal) if about.goal else None
     return Result(about, summary, judge(goal, summary), report)

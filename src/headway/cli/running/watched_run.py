@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from headway.cli.running.follow import Starter, Wanted, Watch, follow
 from headway.clock import SystemClock
 from headway.dashboard.about import RunAbout
 from headway.dashboard.live import LiveView, TopAnswers, Watched
+from headway.measure.account import Account
 
 Top = Callable[[], TopAnswers | None]
 
@@ -31,18 +33,21 @@ def watch_run(
     asked_s = clock.now_us() / 1e6
     handle = start(wanted)
     started_s = clock.now_us() / 1e6
-    for_s = None if watched.length_s is None else watched.length_s + watched.grace_s
-    follow(handle, Watch(LiveView(watched, console, clock), clock, for_s, top))
-    # A folder that is resumed holds the lines of earlier starts, which are not what was watched.
-    lines = [line for line in handle.lines() if line.published_s >= asked_s]
     about = RunAbout(
         title=watched.title,
         flow=str(wanted.flow),
         goal=None if wanted.goal is None else str(wanted.goal),
         folder=str(handle.folder),
-        started_s=min([started_s, *(line.started_s for line in lines)]),
-        ended_s=clock.now_us() / 1e6,
+        started_s=asked_s,
+        ended_s=asked_s,
         warmup=watched.warmup,
-        account=handle.account,
+        account=Account(),
     )
+    about.save(handle.folder)  # in case this process does not live to the end of the run
+    for_s = None if watched.length_s is None else watched.length_s + watched.grace_s
+    follow(handle, Watch(LiveView(watched, console, clock), clock, for_s, top))
+    # A folder that is resumed holds the lines of earlier starts, which are not what was watched.
+    lines = [line for line in handle.lines() if line.published_s >= asked_s]
+    begun_s = min([started_s, *(line.started_s for line in lines)])
+    about = replace(about, started_s=begun_s, ended_s=clock.now_us() / 1e6, account=handle.account)
     return finish(handle, lines, about, report)
