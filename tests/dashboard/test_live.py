@@ -82,6 +82,15 @@ def test_off_a_terminal_there_is_a_plain_line_every_few_seconds() -> None:
     assert "\x1b" not in out.getvalue()
 
 
+def test_beside_answers_on_the_same_terminal_there_are_lines_too() -> None:
+    clock, out = HandClock(), StringIO()
+    console = Console(file=out, width=100, force_terminal=True)
+    with LiveView(Watched("Words", drawn=False), console, clock) as view:
+        clock.sleep(6.0)
+        view.show(made_lines(20))
+    assert out.getvalue().startswith("6s: 20 batches")
+
+
 def test_on_a_terminal_the_view_is_drawn_in_place_and_taken_away() -> None:
     out = StringIO()
     console = Console(file=out, width=100, force_terminal=True)

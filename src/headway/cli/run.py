@@ -55,5 +55,11 @@ def run_file(
     )
     title = f"{path.name}: {name}" if name else path.name
     say(Console(stderr=True), "starting Spark ...")
-    watched = Watched(title, wanted.goal, seconds_or_none(length, "--for"), warmup)
+    watched = Watched(
+        title,
+        wanted.goal,
+        seconds_or_none(length, "--for"),
+        warmup,
+        drawn=all(sink.target.kind != "console" for sink in wanted.flow.sinks),
+    )
     tell(watch_run(context.obj, wanted, watched, report / f"{path.stem}.html"), as_json=as_json)

@@ -29,7 +29,8 @@ BAR_WIDTH = 30
 class Watched:
     """What is being watched: its title, its goal, how long it runs if known, and its warm-up.
 
-    `grace_s` is how much longer than `length_s` it may take to come to an end by itself.
+    `grace_s` is how much longer than `length_s` it may take to come to an end by itself. What
+    prints answers to the same terminal is told in lines, since it would tear a `drawn` view apart.
     """
 
     title: str
@@ -37,6 +38,7 @@ class Watched:
     length_s: float | None = None
     warmup: int = 0
     grace_s: float = 0.0
+    drawn: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,7 @@ class LiveView:
 
     def __enter__(self) -> Self:
         self.began_s = self.said_s = self.clock.steady_s()
-        if self.console.is_terminal:
+        if self.console.is_terminal and self.watched.drawn:
             self.live = Live(console=self.console, auto_refresh=False, transient=True)
             self.live.start()
         return self

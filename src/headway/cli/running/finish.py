@@ -92,7 +92,7 @@ def rows(result: Result) -> list[tuple[str, str]]:
         (
             "records",
             f"{summary.records:,} in {summary.seconds:.1f} s, {summary.rate_per_s:,.0f}/s, "
-            f"{summary.batches:,} batches",
+            f"{summary.batches:,} {'batch' if summary.batches == 1 else 'batches'}",
         )
     ]
     if summary.latency.count:
