@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 import sqlglot
@@ -124,6 +125,29 @@ def arrow_type(text: str) -> pa.DataType:
         f"type {text!r} is not one that headway carries; use one of {', '.join(ARROW_TYPES)}, "
         "decimal(p, s) or array<...>"
     )
+
+
+def exact_array(values: Iterable[Any], kind: pa.DataType) -> pa.Array:
+    """Python values as a column of a type that holds each of them as it is.
+
+    Arrow would make 1.5 a 1 where whole numbers are wanted; here that is an error.
+
+    >>> exact_array([1, None], pa.int64()).to_pylist()
+    [1, None]
+    """
+    found = list(values)
+    if not pa.types.is_integer(kind):
+        return pa.array(found, kind)
+    made = pa.array(found)
+    if not (pa.types.is_integer(made.type) or pa.types.is_null(made.type)):
+        raise pa.ArrowInvalid(f"a {made.type} where a whole number is wanted")
+    return made.cast(kind)
+
+
+def exact_batch(records: Sequence[dict[str, Any]], schema: pa.Schema) -> pa.RecordBatch:
+    """Records as columns of a schema, each value as it is; a missing one is null."""
+    columns = [exact_array((r.get(f.name) for r in records), f.type) for f in schema]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
 def from_arrow_type(kind: pa.DataType) -> str:

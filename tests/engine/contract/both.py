@@ -18,7 +18,6 @@ from headway.engine.reference.run import Arrived, Batch, Outcome, run_flow
 from headway.engine.spark.gate.offsets import GateOffset
 from headway.engine.spark.run import RunHandle
 from headway.engine.topics.quarantine import read_quarantine
-from headway.flow.rates import parse_rate
 from headway.flow.stream import Stream
 from headway.flow.topics import ReplayedRecords
 
@@ -90,7 +89,7 @@ def run_on_reference(flow: hw.Flow, offsets: Sequence[dict[str, GateOffset]]) ->
 def arrived(source: Any, first: int, stop: int, end: GateOffset) -> list[Arrived]:
     topic = source.topic
     assert isinstance(topic, ReplayedRecords)
-    due = parse_rate(None).due_us(first, stop) if not topic.rate.steps else topic.rate.due_us(first, stop)
+    due = topic.rate.due_us(first, stop)
     return [
         Arrived(end.decision.t0_us + int(due[n - first]), n, dict(topic.records[n]))
         for n in range(first, stop)

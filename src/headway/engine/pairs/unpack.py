@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from headway.errors import RunError
 from headway.flow.pairs import BasePair
+from headway.flow.schema import exact_array
 
 UTC_MICROS = pa.timestamp("us", tz="UTC")
 
@@ -50,7 +51,7 @@ def split_values(values: Iterable[Any], names: list[str]) -> list[Iterable[Any]]
 def column_of(pair: BasePair, name: str, values: Iterable[Any], kind: pa.DataType) -> pa.Array:
     """One column in its declared type, or an error that names the pair and the column."""
     try:
-        return pa.array(list(values), kind)
+        return exact_array(values, kind)
     except (pa.ArrowException, TypeError, ValueError) as error:
         raise RunError(
             f"{pair.name} emitted a value for {name!r} that is not a {kind}: {error}. Emit what "

@@ -16,7 +16,7 @@ import pyarrow.parquet
 
 from headway.errors import TopicError
 from headway.flow.peek import open_bytes
-from headway.flow.schema import Schema
+from headway.flow.schema import Schema, exact_batch
 from headway.flow.topics import ReplayedFile, ReplayedRecords
 
 BLOCK_RECORDS = 10_000
@@ -139,7 +139,7 @@ def record_block(records: tuple[Any, ...], schema: Schema) -> pa.RecordBatch:
     """One block of records; those that do not fit the schema are null with a reason."""
     wanted = schema.arrow()
     try:
-        return good_block(pa.RecordBatch.from_pylist(list(records), schema=wanted))
+        return good_block(exact_batch(records, wanted))
     except (pa.ArrowException, TypeError, ValueError, AttributeError):
         pass
     rows: list[Any] = []
@@ -147,7 +147,7 @@ def record_block(records: tuple[Any, ...], schema: Schema) -> pa.RecordBatch:
     reasons: list[str | None] = []
     for record in records:
         try:
-            pa.RecordBatch.from_pylist([record], schema=wanted)
+            exact_batch([record], wanted)
             rows.append(record)
             raws.append(None)
             reasons.append(None)

@@ -201,6 +201,8 @@ def fit_value(name: str, value: Any, kind: pa.DataType, from_text: bool) -> Any:
             return value if isinstance(value, datetime) else to_time(value)
         if from_text:
             return pc.cast(pa.scalar(value), kind).as_py()
+        if pa.types.is_integer(kind) and type(value) is not int:
+            raise ValueError("not a whole number")
         return pa.scalar(value, kind).as_py()
     except (pa.ArrowException, TypeError, ValueError) as error:
         raise ValueError(f"column {name!r}: {value!r} is not a {kind}") from error

@@ -24,7 +24,7 @@ import pyarrow as pa
 
 from headway.clock import Clock, SystemClock
 from headway.errors import SchemaMismatch, TopicError
-from headway.flow.schema import Schema
+from headway.flow.schema import Schema, exact_batch
 
 NAME = re.compile(r"(\d{20})-(\d{10})-([0-9a-f]{8})(?:-([\w.=-]+))?\.arrow")
 ARRIVAL = "__arrival_us"
@@ -136,9 +136,9 @@ class Spool:
             if isinstance(records, pa.RecordBatch):
                 records = pa.Table.from_batches([records])
             if not isinstance(records, pa.Table):
-                records = pa.Table.from_pylist(list(records), schema=wanted)
+                records = pa.Table.from_batches([exact_batch(records, wanted)])
             return records.select(wanted.names).cast(wanted).combine_chunks()
-        except (pa.ArrowException, KeyError, TypeError) as error:
+        except (pa.ArrowException, KeyError, TypeError, AttributeError) as error:
             found = records.schema if isinstance(records, pa.Table) else error
             raise SchemaMismatch(f"append to spool {self.folder}", str(self.schema), str(found)) \
                 from error  # fmt: skip
