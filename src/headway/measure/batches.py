@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -45,10 +46,13 @@ class BatchLog:
         self.path = path
 
     def append(self, line: BatchLine) -> None:
-        """Add a line."""
+        """Add a line; one before it that was cut short is ended first, and harms no other."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self.path.open("a") as file:
-            file.write(line.to_json() + "\n")
+        with self.path.open("a+b") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - 1))
+            torn = file.read(1) not in (b"", b"\n")
+            file.write(b"\n" * torn + line.to_json().encode() + b"\n")
 
     def lines(self) -> Iterator[BatchLine]:
         """The lines in the order they were written."""
