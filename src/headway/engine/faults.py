@@ -6,7 +6,7 @@ import os
 import signal
 
 VARIABLE = "HEADWAY_CRASH"  # "stage:count:process group", for example "planned:3:4711"
-STAGES = ("asked", "planned", "reading", "computed", "published", "logged")
+STAGES = ("asked", "planned", "reading", "computed", "published", "committed", "logged")
 _seen: dict[str, int] = {}
 
 

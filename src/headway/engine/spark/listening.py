@@ -46,6 +46,7 @@ class ProgressListener(StreamingQueryListener):
         run_id = str(event.progress.runId)
         for query in self._queries:
             if query.run_id == run_id:
+                reached("committed")
                 query.meter.progress(as_plain(event.progress))
                 reached("logged")
 

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from headway.engine.spark.gate.control import Control
+from headway.engine.spark.gate.offset_log import LoggedBatch, read_offset_log
 from headway.engine.spark.gate.offsets import GateOffset
+from headway.engine.spark.set_aside import Ranges, count_set_aside
 from headway.engine.topics.port import count_between
-from headway.engine.topics.quarantine import count_by_reason, count_records
 from headway.measure.account import Account
 from headway.measure.batches import BatchLine, BatchLog
 from headway.measure.latency import ArrivalSketch, Latency
@@ -31,15 +32,18 @@ class Published:
 class Meter:
     """Keeps the log of one query and the account of its records."""
 
-    def __init__(self, query: str, control: Control, log: BatchLog, quarantine: Path) -> None:
+    def __init__(
+        self, query: str, control: Control, log: BatchLog, quarantine: Path, checkpoint: Path
+    ) -> None:
         self._query, self._control, self._log = query, control, log
         self._quarantine = quarantine
         self._published: dict[int, Published] = {}
         self._lock = threading.Lock()
         self.lines = [line for line in log.lines() if line.query == query]
-        self._answered = sum(line.rows for line in self.lines)
         self._last = self.lines[-1].batch if self.lines else -1
-        self._set_aside = count_records(quarantine)
+        last = self.lines[-1].account if self.lines else asdict(Account())
+        self._answered, self._set_aside = last["answered"], last["quarantined"]
+        self._recover(checkpoint)
 
     def published(self, batch: int, what: Published) -> None:
         """Note that a batch's answers are out."""
@@ -70,9 +74,10 @@ class Meter:
             (Latency.since_arrivals(each, published.at_us) for each in arrivals), Latency.none()
         )
         rows = sum(each.count for each in arrivals)
-        self._answered += rows
-        set_aside = count_records(self._quarantine)
-        newly, self._set_aside = set_aside - self._set_aside, set_aside
+        ranges = ranges_of(ends, starts)
+        kept_out, failed = count_set_aside(self._quarantine, ranges)
+        self._answered += rows - failed
+        self._set_aside += kept_out + failed
         decided = ends[0].decision
         return BatchLine(
             query=self._query,
@@ -81,7 +86,7 @@ class Meter:
             published_s=published.at_us / 1e6,
             rows=rows,
             answers=published.answers,
-            quarantined=newly,
+            quarantined=kept_out + failed,
             interval_s=decided.interval_us / 1e6,
             max_rows=decided.max_rows,
             readers=decided.readers,
@@ -110,9 +115,51 @@ class Meter:
                 arrived=total.arrived + count_between(end.decision.begin, reach),
                 waiting=total.waiting + count_between(end.position, reach),
             )
-        failed = count_by_reason(self._quarantine).get("failed", 0)
-        answered = self._answered - failed
-        return replace(total, answered=answered, quarantined=self._set_aside)
+        return replace(total, answered=self._answered, quarantined=self._set_aside)
+
+    def _recover(self, checkpoint: Path) -> None:
+        """Enter the batches that were completed but whose lines a crash kept out of the log."""
+        for batch in read_offset_log(checkpoint):
+            if batch.committed and batch.batch > self._last:
+                at_s = (checkpoint / "commits" / str(batch.batch)).stat().st_mtime
+                line = self._recovered(batch, at_s)
+                self._last = batch.batch
+                self.lines.append(line)
+                self._log.append(line)
+
+    def _recovered(self, batch: LoggedBatch, at_s: float) -> BatchLine:
+        ends = list(batch.ends.values())
+        ranges = {end.source: (batch.starts[end.source], end.position) for end in ends}
+        kept_out, failed = count_set_aside(self._quarantine, ranges)
+        rows = sum(count_between(start, end) for start, end in ranges.values()) - kept_out
+        self._answered += rows - failed
+        self._set_aside += kept_out + failed
+        decided = ends[0].decision
+        return BatchLine(
+            query=self._query,
+            batch=batch.batch,
+            started_s=at_s,
+            published_s=at_s,
+            rows=rows,
+            answers=0,
+            quarantined=kept_out + failed,
+            interval_s=decided.interval_us / 1e6,
+            max_rows=decided.max_rows,
+            readers=decided.readers,
+            because="recovered after a crash",
+            watermark_s=decided.wm_ms / 1e3,
+            start=dict(batch.starts),
+            end={end.source: end.position for end in ends},
+            latency=Latency.none().as_dict(),
+            window_latency=Latency.none().as_dict(),
+            account=asdict(self.account(ends)),
+        )
+
+
+def ranges_of(ends: list[GateOffset], starts: list[dict[str, Any]]) -> Ranges:
+    """What a batch took of each source; one without a start began where the run did."""
+    began = merged(starts)
+    return {end.source: (began.get(end.source, end.decision.begin), end.position) for end in ends}
 
 
 def source_of(described: dict[str, Any]) -> str:

@@ -46,7 +46,9 @@ class GatedQuery:
         self.control.expected = {source.name for source in part.sources}
         quarantine = folder.quarantine / self.sink.name
         self._quarantine = quarantine
-        self.meter = Meter(self.sink.name, self.control, BatchLog(folder.log), quarantine)
+        checkpoint = folder.checkpoint(self.sink)
+        log = BatchLog(folder.log)
+        self.meter = Meter(self.sink.name, self.control, log, quarantine, checkpoint)
         self._publisher = open_sink(self.sink.target, folder.sink(self.sink), folder.run)
         folder.check_checkpoint(
             self.sink, self._publisher.any_published() or bool(self.meter.lines)
@@ -106,7 +108,7 @@ class GatedQuery:
     def _window_latency(
         self, answers: pa.Table, last: np.typing.NDArray[np.int64] | None, now_us: int
     ) -> Latency:
-        # Seed 000, definition 3.2: from the end of the window to its answer. Where times are not
+        # Paper 1, definition 3.2: from the end of the window to its answer. Where times are not
         # the wall clock's, the arrival of the window's last record stands for its end.
         if last is None or not len(last) or "window_end" not in answers.column_names:
             return Latency.none()

@@ -1,0 +1,44 @@
+"""How many records of one batch's own ranges are in quarantine, whatever else is there by now."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from headway.engine.spark.gate.columns import PARTITION_SHIFT
+from headway.engine.topics.port import Position
+from headway.engine.topics.quarantine import NAME
+
+Ranges = Mapping[str, tuple[Position, Position]]  # source -> first offsets, offsets after the last
+
+
+def count_set_aside(folder: Path, ranges: Ranges) -> tuple[int, int]:
+    """Records of the ranges that never became rows, and rows on which a pair failed.
+
+    The next batch may be writing its own while this one is being counted, and a batch that is
+    replayed after a crash finds what it wrote before: so what counts is the range, not the time.
+    """
+    kept_out = 0
+    failed: set[int] = set()
+    for path in folder.iterdir() if folder.is_dir() else ():
+        match = NAME.fullmatch(path.name)
+        if match is None or match[5] == "unfinished":
+            continue
+        first = int(match[3])
+        if match[5] == "failed":
+            partition, offset = first >> PARTITION_SHIFT, first & ((1 << PARTITION_SHIFT) - 1)
+            if any(holds(range_, str(partition), offset) for range_ in ranges.values()):
+                failed.add(first)
+        elif match[1] in ranges and holds(ranges[match[1]], match[2], first):
+            kept_out += int(match[6])
+    return kept_out, len(failed)
+
+
+def holds(range_: tuple[Position, Position], partition: str, offset: int) -> bool:
+    """Whether a record lies in a range.
+
+    >>> holds(({"0": 3}, {"0": 5}), "0", 5), holds(({}, {"1": 5}), "1", 4)
+    (False, True)
+    """
+    start, end = range_
+    return start.get(partition, 0) <= offset < end.get(partition, 0)
