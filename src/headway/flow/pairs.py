@@ -1,4 +1,4 @@
-"""Pairs of map and reduce written in Python: the low-level interface of seed 000, section 2.1."""
+"""Pairs of map and reduce written in Python: the low-level interface of paper 1, section 2.1."""
 
 from __future__ import annotations
 

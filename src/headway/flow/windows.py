@@ -1,7 +1,7 @@
 """Time windows by range and slide, and the arithmetic that assigns a time to them.
 
 A window is ``(t0 + i*slide, t0 + size + i*slide]`` for i = 0, 1, ... : open at its start, closed at
-its end (seed 000, section 2.1). Times are whole microseconds, so the ends are exact.
+its end (paper 1, section 2.1). Times are whole microseconds, so the ends are exact.
 
     time      0        10        20        30        40
     size 20   (---------0---------]

@@ -1,4 +1,4 @@
-"""Sessions of clicks: one user's clicks with no pause longer than a gap (seed 000, evaluation)."""
+"""Sessions of clicks: one user's clicks with no pause longer than a gap (paper 1, evaluation)."""
 
 from __future__ import annotations
 

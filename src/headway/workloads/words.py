@@ -1,4 +1,4 @@
-"""Word counting over tweets, the running and the windowed form: two workloads of seed 000.
+"""Word counting over tweets, the running and the windowed form: two workloads of paper 1.
 
 A word is the same to all of them: lower case, cut at each space, empty pieces left out.
 """
@@ -63,7 +63,7 @@ def count_words(text: str | None) -> Iterator[tuple[str, int]]:
 
 @dataclass(frozen=True)
 class FrequentWords(Pair):
-    """Tells a word once, when its count reaches the threshold (seed 000, section 2.1).
+    """Tells a word once, when its count reaches the threshold (paper 1, section 2.1).
 
     The state of a word is its count, so states of two parts add up. Only `update` can emit: where a
     merge carries a count over the threshold, nothing is told of it.

@@ -117,12 +117,14 @@ class SpoolSink:
 
 def show(batch: int, answers: pa.Table) -> None:
     """Print a batch's answers as a table."""
-    table = Table(title=f"batch {batch}: {answers.num_rows} answers", title_justify="left")
+    table = Table()
     for name in answers.column_names:
         table.add_column(name)
     for row in answers.slice(0, SHOWN_ROWS).to_pylist():
         table.add_row(*(str(value) for value in row.values()))
-    Console(file=sys.stdout).print(table)
+    console = Console(file=sys.stdout)
+    console.print(f"batch {batch}: {answers.num_rows} answers")
+    console.print(table)
 
 
 def open_sink(target: Target, folder: Path, run: str) -> Publisher:

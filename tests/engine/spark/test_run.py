@@ -1,0 +1,99 @@
+"""A run on Spark: paced, stopped, resumed, and honest about what it holds."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pyarrow.parquet
+import pytest
+from pyspark.sql import SparkSession
+
+import headway as hw
+from headway.engine.spark.run import RunHandle
+from headway.errors import CheckpointError, FlowError
+from headway.flow.stream import Stream
+from headway.measure.account import Account
+from headway.workloads.makers.keyed import Keyed
+
+pytestmark = pytest.mark.spark
+BRISK = hw.Settings(pace=hw.Pace(interval_s=0.05))
+
+
+def counts(rate: float | None = None, count: int | None = None) -> Stream:
+    return hw.replay(Keyed(keys=5), rate=rate, count=count).key("key").reduce(n="count(*)")
+
+
+def until_batches(run: RunHandle, count: int) -> None:
+    for _ in range(1200):
+        if len(run.lines()) >= count or not run.active:
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"only {len(run.lines())} batches")
+
+
+def test_the_pace_changes_five_times_without_a_restart(spark: SparkSession, tmp_path: Path) -> None:
+    flow = counts(rate=2000).to("parquet:" + str(tmp_path / "out"))
+    intervals = [0.05, 0.2, 0.1, 0.3, 0.15, 0.4]
+    settings = hw.Settings(pace=hw.Pace(interval_s=intervals[0]), until="stopped")
+    with hw.run(flow, folder=tmp_path / "run", session=spark, settings=settings) as run:
+        for number, interval in enumerate(intervals):
+            run.set_pace(interval=f"{interval}s", max_rows=1000 + number, readers=1 + number % 2)
+            until_batches(run, len(run.lines()) + 3)
+    lines = run.lines()
+    seen = list(dict.fromkeys((line.interval_s, line.max_rows, line.readers) for line in lines))
+    assert seen[-6:] == [(s, 1000 + n, 1 + n % 2) for n, s in enumerate(intervals)]
+    assert [line.batch for line in lines] == list(range(len(lines)))  # one query, no gap
+    assert all(line.rows <= 1005 for line in lines[1:])
+    assert run.account.balanced
+
+
+def test_a_stopped_run_goes_on_where_it_was(spark: SparkSession, tmp_path: Path) -> None:
+    flow = counts(count=5000).to("parquet:" + str(tmp_path / "out"))
+    slow = hw.Settings(pace=hw.Pace(interval_s=0.05, max_rows=700))
+    first = hw.run(flow, folder=tmp_path / "run", session=spark, settings=slow)
+    until_batches(first, 2)
+    first.stop()
+    assert 0 < first.account.answered < 5000
+    second = hw.run(flow, folder=tmp_path / "run", session=spark, settings=slow)
+    assert second.wait(120)
+    assert second.account == Account(arrived=5000, answered=5000)
+    assert [line.batch for line in second.lines()] == list(range(len(second.lines())))
+    table = pyarrow.parquet.read_table(tmp_path / "out")
+    last = {row["key"]: row["n"] for row in table.sort_by("n").to_pylist()}
+    assert sum(last.values()) == 5000
+
+
+def test_two_sinks_are_fed_by_one_flow(spark: SparkSession, tmp_path: Path) -> None:
+    source = hw.replay(Keyed(keys=5), count=300)
+    flow = hw.join(
+        source.key("key").reduce(n="count(*)").to("parquet:" + str(tmp_path / "counts")),
+        source.filter("value % 2 = 0").map("value").to("spool:" + str(tmp_path / "even")),
+    )
+    run = hw.run(flow, folder=tmp_path / "run", session=spark, settings=BRISK)
+    assert run.wait(120)
+    assert {line.query for line in run.lines()} == {"counts", "even"}
+    assert run.account.arrived == 600  # each sink has its own account of the 300
+    assert run.account.balanced
+
+
+def test_one_folder_has_one_run_at_a_time(spark: SparkSession, tmp_path: Path) -> None:
+    flow = counts(rate=100).to("parquet:" + str(tmp_path / "out"))
+    with (
+        hw.run(flow, folder=tmp_path / "run", session=spark, settings=BRISK),
+        pytest.raises(CheckpointError, match="another run holds the folder"),
+    ):
+        hw.run(flow, folder=tmp_path / "run", session=spark)
+
+
+def test_what_spark_cannot_run_is_said_before_the_start(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    flow = hw.replay(Keyed(), count=10).reduce(n="count(DISTINCT key)").to("console")
+    with pytest.raises(FlowError, match="Spark cannot run this flow"):
+        hw.run(flow, folder=tmp_path / "run", session=spark)
+
+
+def test_a_run_that_is_given_no_flow_says_so() -> None:
+    with pytest.raises(hw.HeadwayError, match=r"ends in .to\(...\); got Stream"):
+        hw.run(counts())  # type: ignore[arg-type]

@@ -1,0 +1,103 @@
+"""What surprised us about Spark, pinned: each test here has its paragraph in spark_surprises.md."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark import cloudpickle
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from tests.engine import spark_pins
+from tests.engine.spark_pins import NumberSource
+
+pytestmark = pytest.mark.spark
+
+
+def numbers(spark: SparkSession, step: int = 5, count: int = 10) -> DataFrame:
+    cloudpickle.register_pickle_by_value(spark_pins)
+    spark.dataSource.register(NumberSource)
+    return spark.readStream.format("numbers").option("step", step).option("count", count).load()
+
+
+def run_to_end(
+    frame: DataFrame, folder: Path, batches: int, mode: str = "append"
+) -> tuple[list[tuple[int, list[Any]]], list[Any]]:
+    """The rows of each batch, and the progress events, of a query that runs some batches."""
+    rows: list[tuple[int, list[Any]]] = []
+    take: Callable[[DataFrame, int], None] = lambda df, n: rows.append((n, df.collect()))  # noqa: E731
+    query = (
+        frame.writeStream.outputMode(mode)
+        .option("checkpointLocation", str(folder))
+        .foreachBatch(take)
+        .start()
+    )
+    try:
+        while query.exception() is None and (
+            query.lastProgress is None or query.lastProgress.batchId < batches - 1
+        ):
+            query.awaitTermination(0.05)
+        progress = list(query.recentProgress)
+    finally:
+        query.stop()
+    return rows, progress
+
+
+def test_a_filter_below_which_the_watermark_stands_is_pushed_under_it(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    by_other = numbers(spark).withWatermark("time", "0 seconds").where("n < 4")
+    by_time = numbers(spark).withWatermark("time", "0 seconds").where("unix_seconds(time) < 4")
+    highest = {}
+    for name, frame in (("other", by_other), ("time", by_time)):
+        _, progress = run_to_end(frame, tmp_path / name, 2)
+        highest[name] = progress[-1].eventTime["watermark"]
+    assert highest["other"] == "1970-01-01T00:00:03.000Z"  # 4 to 9 never reached the watermark
+    assert highest["time"] == "1970-01-01T00:00:04.000Z"  # batch 0 held 0 to 4
+
+
+def test_the_watermark_of_the_next_batch_can_be_read_while_its_offset_is_asked_for(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    frame = numbers(spark).withWatermark("time", "2 seconds")
+    query = (
+        frame.writeStream.option("checkpointLocation", str(tmp_path))
+        .foreachBatch(lambda df, n: df.collect())
+        .start()
+    )
+    while query.lastProgress is None or query.lastProgress.batchId < 1:
+        query.awaitTermination(0.05)
+    tracker = query._jsq.streamingQuery().watermarkTracker()
+    assert tracker.currentWatermark() == 7_000  # 9 s seen in batch 1, less the delay
+    query.stop()
+
+
+def test_observed_metrics_of_a_foreach_batch_count_once_for_one_action(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    frame = numbers(spark).observe("seen", F.count(F.lit(1)).alias("count"))
+    _, progress = run_to_end(frame, tmp_path, 2)
+    assert [p.observedMetrics["seen"]["count"] for p in progress if p.numInputRows] == [5, 5]
+
+
+def test_an_aggregate_without_a_key_answers_even_when_nothing_passed_the_filter(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    none_passes = numbers(spark).where("n < 0")
+    bare = none_passes.groupBy().agg(F.count(F.lit(1)).alias("c"))
+    keyed = none_passes.groupBy(F.lit(1).alias("all")).agg(F.count(F.lit(1)).alias("c"))
+    bare_rows, _ = run_to_end(bare, tmp_path / "bare", 2, "update")
+    keyed_rows, _ = run_to_end(keyed, tmp_path / "keyed", 2, "update")
+    assert [len(rows) for _, rows in bare_rows] == [1, 1]
+    assert [len(rows) for _, rows in keyed_rows] == [0, 0]
+
+
+def test_windows_of_spark_are_closed_at_the_start(spark: SparkSession, tmp_path: Path) -> None:
+    window = F.window("time", "5 seconds")
+    counted = numbers(spark).withWatermark("time", "0 seconds").groupBy(window).count()
+    rows, _ = run_to_end(counted, tmp_path, 2, "update")
+    counts = {row["window"].start.timestamp(): row["count"] for _, batch in rows for row in batch}
+    assert list(counts.values()) == [5, 5]  # 0..4 and 5..9: the number 5 opens the second window

@@ -1,0 +1,61 @@
+"""What the documents say is what the code does."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import headway
+
+ROOT = Path(__file__).parent.parent
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\((?!http)([^)#]+)")
+DOCUMENTS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+@pytest.mark.usefixtures("spark")
+@pytest.mark.parametrize("name", ["README.md", "docs/tutorial.md"])
+def test_examples_print_what_stands_under_them(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {"__name__": "__main__"}
+    printed = None
+    for language, text in BLOCK.findall((ROOT / name).read_text()):
+        if language == "python":
+            capsys.readouterr()
+            exec(compile(text, name, "exec"), names)
+            printed = capsys.readouterr().out
+        elif printed is not None and language == "":
+            assert printed == text
+            printed = None
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_links_lead_somewhere(document: Path) -> None:
+    for target in LINK.findall(document.read_text()):
+        assert (document.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_files_and_tests_named_in_documents_exist(document: Path) -> None:
+    for name in re.findall(r"`((?:src|tests|examples|docs)/[\w/.]+)", document.read_text()):
+        assert (ROOT / name).exists(), name
+    tests = "\n".join(path.read_text() for path in (ROOT / "tests").rglob("test_*.py"))
+    for name in re.findall(r"\b(test_\w{12,})\b", document.read_text()):
+        known = f"def {name}(" in tests or any((ROOT / "tests").rglob(f"{name}.py"))
+        assert known, name
+
+
+def test_each_name_at_the_front_door_is_shown_to_users() -> None:
+    shown = (ROOT / "README.md").read_text() + (ROOT / "docs" / "tutorial.md").read_text()
+    for name in headway.__all__:
+        assert re.search(rf"(hw\.|`|headway\.)?\b{name}\b", shown), name
+
+
+def test_the_readme_is_short() -> None:
+    assert len((ROOT / "README.md").read_text().splitlines()) < 150
