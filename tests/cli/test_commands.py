@@ -103,7 +103,6 @@ def shifted(lines: Sequence[BatchLine]) -> list[BatchLine]:
             line,
             started_s=line.started_s + ahead_s,
             published_s=line.published_s + ahead_s,
-            sketch="",
         )
         for line in lines
     ]

@@ -52,6 +52,8 @@ def replay(
         found = Schema.parse(schema) if schema else peek_schema(topic)
         label = Path(what).name.split(".")[0]
     elif isinstance(what, RecordMaker):
+        if rate is None and count is None:
+            raise FlowError("a maker has no end; give replay a rate, a count, or both")
         topic = MadeRecords(what, parse_rate(rate), count)
         found, label = Schema.parse(schema or what.schema), type(what).__name__.lower()
     elif isinstance(what, Sequence) and not isinstance(what, str):

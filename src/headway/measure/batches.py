@@ -32,7 +32,7 @@ class BatchLine:
     window_latency: dict[str, float | int]
     account: dict[str, int]
     durations_s: dict[str, float] = field(default_factory=dict)
-    sketch: str = ""
+    latency_steps: list[float] = field(default_factory=list)
 
     def to_json(self) -> str:
         """The line as it stands in the log."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +12,10 @@ from numpy.typing import NDArray
 
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999}
 SKETCH_K = 1_000  # rank error about 0.3 %, so that a p99 means the 99th percentile
+# The shares of records between which a line of the log keeps a latency: closely in the tail.
+STEPS = np.concatenate(
+    [np.linspace(0, 0.9, 31), np.linspace(0.9, 0.99, 19)[1:], np.linspace(0.99, 1, 21)[1:]]
+)
 # Where a sketch is read: closely at both ends, since a tail is what goals are about.
 RANKS = np.concatenate(
     [np.linspace(0, 0.05, 200), np.linspace(0.05, 0.95, 400)[1:], np.linspace(0.95, 1, 200)[1:]]
@@ -96,6 +99,22 @@ class Latency:
         found = self.values_s[min(place, len(self.values_s) - 1)]
         return float(min(max(found, self.min_s), self.max_s))
 
+    def steps(self) -> list[float]:
+        """The latency in the middle of each of STEPS: enough to add runs up, small in a log."""
+        if not self.count:
+            return []
+        return [round(self.quantile(q), 6) for q in (STEPS[1:] + STEPS[:-1]) / 2]
+
+    @classmethod
+    def from_steps(cls, figures: dict[str, float | int], steps: list[float]) -> Latency:
+        """The latency that `as_dict` and `steps` described."""
+        count = int(figures.get("count", 0))
+        if not count:
+            return cls.none()
+        mean, variance, low, high = (float(figures[n]) for n in ("mean", "variance", "min", "max"))
+        values = np.asarray(steps, dtype=np.float64)
+        return cls(count, mean, variance, low, high, values, np.diff(STEPS) * count)
+
     def as_dict(self) -> dict[str, float | int]:
         """The figures by name, as the log and the commands print them."""
         figures = {name: round(self.quantile(q), 6) for name, q in QUANTILES.items()}
@@ -147,7 +166,3 @@ class ArrivalSketch:
         middles = (RANKS[1:] + RANKS[:-1]) / 2
         values = np.asarray(sketch.get_quantiles(middles), dtype=np.float64)
         return values, np.diff(RANKS) * self.count
-
-    def text(self) -> str:
-        """The sketch as text for the log."""
-        return base64.b64encode(self.sketch).decode()

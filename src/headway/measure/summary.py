@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +10,7 @@ import numpy as np
 
 from headway.measure.account import Account
 from headway.measure.batches import BatchLine
-from headway.measure.latency import QUANTILES, ArrivalSketch, Latency
+from headway.measure.latency import QUANTILES, Latency
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,20 +83,9 @@ def split_warmup(
 
 def latency_of(line: BatchLine) -> Latency:
     """The latency of one batch's records, read back from its line."""
-    count = int(line.latency.get("count", 0))
-    if not count or not line.sketch:
+    if not line.latency_steps:
         return latency_from_figures(line.latency)
-    figures = line.latency
-    answered_us = round(line.published_s * 1e6)
-    arrivals = ArrivalSketch(
-        count,
-        answered_us - figures["mean"] * 1e6,
-        figures["variance"] * 1e12,
-        answered_us - figures["max"] * 1e6,
-        answered_us - figures["min"] * 1e6,
-        base64.b64decode(line.sketch),
-    )
-    return Latency.since_arrivals(arrivals, answered_us)
+    return Latency.from_steps(line.latency, line.latency_steps)
 
 
 def latency_from_figures(figures: dict[str, float | int]) -> Latency:

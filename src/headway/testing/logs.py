@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import base64
 from typing import Any
 
 import numpy as np
-from datasketches import kll_doubles_sketch
 from numpy.typing import NDArray
 
 from headway.measure.batches import BatchLine
-from headway.measure.latency import SKETCH_K, Latency
+from headway.measure.latency import Latency
 
 START_S = 1_760_000_000.0
 
@@ -52,8 +50,7 @@ def made_lines(count: int, *, query: str = "counts", seed: int = 7) -> list[Batc
 
 def made_line(ages_s: NDArray[np.float64], published_s: float, **fields: Any) -> BatchLine:
     """One line whose records were `ages_s` old when it was published; `fields` replace the rest."""
-    sketch = kll_doubles_sketch(SKETCH_K)
-    sketch.update((published_s - ages_s) * 1e6)
+    latency = Latency.of(ages_s)
     rows = len(ages_s)
     plain: dict[str, Any] = {
         "query": "counts",
@@ -70,9 +67,9 @@ def made_line(ages_s: NDArray[np.float64], published_s: float, **fields: Any) ->
         "watermark_s": 0.0,
         "start": {},
         "end": {},
-        "latency": Latency.of(ages_s).as_dict(),
+        "latency": latency.as_dict(),
         "window_latency": {},
         "account": {"arrived": rows, "answered": rows, "quarantined": 0, "waiting": 0},
-        "sketch": base64.b64encode(sketch.serialize()).decode() if rows else "",
+        "latency_steps": latency.steps(),
     }
     return BatchLine(**(plain | fields))

@@ -117,6 +117,9 @@ FLOWS: dict[str, Callable[[], Stream]] = {
     "sliding windows with stragglers late for some of them": lambda: words(
         stream(tweets(40, disorder_s=7))
     ).window("9s", slide="3s", lateness="1s").reduce(n="count(*)"),
+    "windows after a star": lambda: stream().map("*", "size + 1 AS next").key("user").window(
+        "10s", slide="5s"
+    ).reduce(top="max(next)"),
     "a filter after windows": lambda: stream().key("user").window("10s").reduce(
         total="sum(size)"
     ).filter("total > 6").map("user", "window_end", "total"),
@@ -128,6 +131,11 @@ FLOWS: dict[str, Callable[[], Stream]] = {
     ),
     "a pair after native steps": lambda: stream().filter("size > 0").map("*").pair(Counting()),
     "a windowed pair": lambda: stream().key("user").window("10s").pair(FirstAndLast()),
+    "a windowed pair after steps that no marker would survive": lambda: stream().filter(
+        "size > 0"
+    ).map(
+        "explode(split(text, ' ')) AS text", "1 / size AS part", "user", key="user"
+    ).filter("text <> ''").window("10s").pair(FirstAndLast()),
     "a windowed pair with sliding windows and stragglers": lambda: stream(
         tweets(40, disorder_s=7)
     ).key("user").window("9s", slide="3s", lateness="1s").pair(FirstAndLast()),

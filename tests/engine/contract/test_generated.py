@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
@@ -68,7 +68,13 @@ def flows(draw: st.DrawFn) -> Any:
     return build
 
 
-@settings(max_examples=8, derandomize=True, suppress_health_check=list(HealthCheck), database=None)
+@settings(
+    max_examples=8,
+    derandomize=True,
+    suppress_health_check=list(HealthCheck),
+    database=None,
+    phases=[Phase.generate],  # each run takes seconds: none is spent on making a failure small
+)
 @given(build=flows(), max_rows=st.sampled_from([5, 13]), readers=st.sampled_from([1, 3]))
 def test_engines_agree_on_whatever_is_built(
     build: Any, max_rows: int, readers: int, spark: SparkSession

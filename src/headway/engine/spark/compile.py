@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 
 from headway.engine.spark.gate.admission import Shape
 from headway.engine.spark.gate.columns import ARRIVAL, CLOSED, LAST, SEQ, SPAN, TICK, TIME
+from headway.engine.spark.markers import guard_filter, guard_select
 from headway.engine.spark.pair_step import ANSWERS, PairSettings, run_pair, unpack
 from headway.errors import FlowError
 from headway.flow.graph import Flow
@@ -112,17 +113,10 @@ def compile_step(
         case Source():
             return enter(read(step), step, part)
         case Map():
-            hidden = [name for name in HIDDEN if name in inputs[0].columns]
-            kept = (
-                hidden
-                if not after_state(part, step)
-                else [LAST]
-                if LAST in inputs[0].columns
-                else []
-            )
-            return inputs[0].selectExpr(*(e.text for e in step.select), *kept)
+            return compile_map(inputs[0], step, part)
         case Filter():
-            return inputs[0].where(step.where.text)
+            marked = has_markers(part) and not after_state(part, step)
+            return inputs[0].where(guard_filter(step.where) if marked else step.where.text)
         case Merge():
             merged = inputs[0]
             for other in inputs[1:]:
@@ -134,6 +128,26 @@ def compile_step(
             return run_pair(inputs[0], step, pairs)
         case Sink():
             return inputs[0]
+
+
+def compile_map(frame: DataFrame, step: Map, part: Flow) -> DataFrame:
+    """Select expressions, and keep headway's own columns."""
+    kept = [name for name in (*HIDDEN, LAST) if name in frame.columns]
+    own = [f"`{name}`" for name in frame.columns if name not in kept]
+    marked = has_markers(part) and not after_state(part, step)
+    made: list[str] = []
+    for expression in step.select:
+        if expression.is_star:
+            made += own
+        else:
+            made.append(guard_select(expression) if marked else expression.text)
+    return frame.selectExpr(*made, *kept)
+
+
+def has_markers(part: Flow) -> bool:
+    """Whether marker rows travel with the records up to the stateful step: windowed pairs do so."""
+    state = stateful_step(part)
+    return isinstance(state, PairStep) and state.window is not None
 
 
 def after_state(part: Flow, step: Step) -> bool:

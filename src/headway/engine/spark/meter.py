@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import deque
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -18,6 +19,7 @@ from headway.measure.batches import BatchLine, BatchLog
 from headway.measure.latency import ArrivalSketch, Latency
 
 OBSERVED = "headway"
+LINES_KEPT = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,9 @@ class Meter:
         self._quarantine = quarantine
         self._published: dict[int, Published] = {}
         self._lock = threading.Lock()
-        self.lines = [line for line in log.lines() if line.query == query]
+        # The log has them all; in memory stay enough for a live view and a report.
+        mine = (line for line in log.lines() if line.query == query)
+        self.lines: deque[BatchLine] = deque(mine, maxlen=LINES_KEPT)
         self._last = self.lines[-1].batch if self.lines else -1
         last = self.lines[-1].account if self.lines else asdict(Account())
         self._answered, self._set_aside = last["answered"], last["quarantined"]
@@ -98,7 +102,7 @@ class Meter:
             window_latency=published.windows.as_dict(),
             account=asdict(self.account(ends)),
             durations_s={k: v / 1e3 for k, v in progress["durationMs"].items()},
-            sketch=arrivals[0].text() if len(arrivals) == 1 else "",
+            latency_steps=latency.steps(),
         )
 
     def account(self, ends: list[GateOffset]) -> Account:

@@ -26,7 +26,7 @@ from headway.flow.steps import PairStep, Step
 
 STATE = "token bigint, states binary"
 ANSWERS = "answers"
-PARCELS = "bucket int, first bigint, closed_us bigint, records binary"
+PARCELS = "bucket int, closed_us bigint, records binary"
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from headway.clock import Clock
 from headway.engine.faults import reached
 from headway.engine.pairs.failures import find_pair_error
 from headway.engine.pairs.unpack import unpack_answers
-from headway.engine.spark.compile import compile_part, shape_of, stateful_step
+from headway.engine.spark.compile import Compiled, compile_part, shape_of, stateful_step
 from headway.engine.spark.folder import RunFolder
 from headway.engine.spark.gate.admission import Admission
 from headway.engine.spark.gate.columns import LAST
@@ -50,16 +50,20 @@ class GatedQuery:
         log = BatchLog(folder.log)
         self.meter = Meter(self.sink.name, self.control, log, quarantine, checkpoint)
         self._publisher = open_sink(self.sink.target, folder.sink(self.sink), folder.run)
-        folder.check_checkpoint(
-            self.sink, self._publisher.any_published() or bool(self.meter.lines)
-        )
-        for source in part.sources:
-            open_topic(source, folder.topics, 0)
-        pairs = PairSettings(settings.buckets, quarantine)
-        self._compiled = compile_part(part, self._gate, pairs)
-        self._empty: pa.Schema | None = None
         self._pair = state.pair if isinstance(state, PairStep) else None
         self._query: StreamingQuery | None = None
+        try:
+            self._compiled = self._prepare(PairSettings(settings.buckets, quarantine))
+        except BaseException:
+            self.control.close()
+            raise
+
+    def _prepare(self, pairs: PairSettings) -> Compiled:
+        answered = self._publisher.any_published() or bool(self.meter.lines)
+        self._folder.check_checkpoint(self.sink, answered)
+        for source in self._part.sources:
+            open_topic(source, self._folder.topics, 0)
+        return compile_part(self._part, self._gate, pairs)
 
     def _gate(self, source: Source) -> DataFrame:
         admission = Admission(source, shape_of(self._part, source), self._quarantine)
@@ -119,10 +123,8 @@ class GatedQuery:
 
     def stop(self, patience_s: float) -> None:
         """Let the batch that runs finish, then stop."""
-        if self._query is None:
-            return
         self.control.stop()
-        if self._query.isActive:
+        if self._query is not None and self._query.isActive:
             self._wait_idle(patience_s)
             self._query.stop()
         self.control.close()
