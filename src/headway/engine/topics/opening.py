@@ -7,7 +7,7 @@ from pathlib import Path
 from headway.engine.topics.port import OpenTopic
 from headway.engine.topics.replayed import open_replay
 from headway.engine.topics.spooled import OpenSpool
-from headway.errors import SchemaMismatch, TopicError
+from headway.errors import FlowError, SchemaMismatch, TopicError
 from headway.flow.peek import peek_schema
 from headway.flow.steps import Source
 from headway.flow.topics import Spooled
@@ -29,7 +29,13 @@ def open_topic(source: Source, folder: Path, t0_us: int) -> OpenTopic:
 
 def check_source(source: Source) -> None:
     """Compare the columns that a flow declares with those that its topic has, before a start."""
-    found = peek_schema(source.topic)
+    try:
+        found = peek_schema(source.topic)
+    except FlowError:
+        # Bad records can make a file's columns impossible to guess; then the declared ones count.
+        if source.schema is None:
+            raise
+        return
     if found is None or source.schema is None or source.schema == found:
         return
     kinds = {column.name: column.type for column in found}
