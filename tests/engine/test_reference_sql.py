@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
-import sys
-from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -108,18 +105,9 @@ COLUMNS = {column.name: parse_type(column.type) for column in SCHEMA}
 
 
 @pytest.fixture(scope="module")
-def table() -> Iterator[DataFrame]:
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    spark = (
-        SparkSession.builder.master("local[1]")
-        .appName("reference sql")
-        .config("spark.ui.enabled", "false")
-        .config("spark.sql.session.timeZone", "UTC")
-        .config("spark.sql.shuffle.partitions", "1")
-        .getOrCreate()
-    )
-    yield spark.createDataFrame(pa.Table.from_pylist(ROWS, SCHEMA.arrow()))
-    spark.stop()
+def table(spark: SparkSession) -> DataFrame:
+    assert spark.conf.get("spark.sql.session.timeZone") == "UTC"
+    return spark.createDataFrame(pa.Table.from_pylist(ROWS, SCHEMA.arrow()))
 
 
 def alike(ours: Any, theirs: Any) -> bool:

@@ -365,3 +365,63 @@ null
 true
 `i`
 I
+get_json_object('{"a": 1.50, "b": 1e3}', '$.b')
+get_json_object('{"a":1} x', '$.a')
+get_json_object('{"a":1, "a":2}', '$.a')
+get_json_object('{"a": ["\\u00e9\\n"]}', '$.a')
+get_json_object('{"a.b":1}', "$['a.b']")
+get_json_object('null', '$')
+get_json_object('NaN', '$')
+parse_url('http://h/p?a=1&b=2&a=3', 'QUERY', 'a')
+parse_url('http://h/#', 'REF')
+parse_url('http://[::1]:80/', 'HOST')
+parse_url('http://h_x/p', 'HOST')
+parse_url('h/p', 'PATH')
+try_parse_url('http://h/a b', 'PATH')
+date_format(timestamp'2024-01-05 00:07:09.012', "yyyy-MM-dd'T'HH:mm:ss.SSSXXX")
+date_format(timestamp'2024-01-05 12:07:09.012', "hh 'o''clock' a")
+from_unixtime(i, 'yyyy')
+'1' = 1.0
+array(1, null) = array(1, null)
+null and false
+null = null
+1 in (null)
+concat_ws(',')
+nullif('1', 1)
+split('a|b', '|')
+split('abc', '')
+split('aXbXX', 'X', 0)
+split('aXbXX', 'X', -1)
+split(s, '\\s*')
+split(s, '\\b')
+regexp_replace(s, '\\b', '|')
+regexp_replace(s, '[\\p{Punct}]', '')
+initcap('ΑΣ hello-world o\'neil')
+1 / 3.00
+cast(m * m as decimal(38,2))
+-2147483648
+-9223372036854775808
+9223372036854775808
+bigint(3.7)
+2S + 3Y
+shiftleft(1, 33)
+1 << 3
+pmod(-7.5, 3)
+date'2024-01-31' + interval 1 day
+date'2024-01-31' + interval 1 hour
+timestamp'2024-01-31' - timestamp'2024-01-01' = interval 30 days
+cast('2024-01-05 1' as timestamp)
+cast('2024-01-05T01:02:03 Europe/Paris' as timestamp)
+cast('2024-01-05 01:02:03GMT+1' as date)
+try_cast('2024-01-05T' as timestamp)
+date_trunc('nonsense', t)
+position('l' in s)
+array_repeat(s, 2)
+log(0)
+pow(0, -1)
+exp(1000)
+'a\nb' rlike 'a.b'
+'a\nb' like 'a%b'
+round(1e200D, 2)
+try_cast(1e200D as decimal(20,5))
+try_cast('1_0' as decimal(5,1))

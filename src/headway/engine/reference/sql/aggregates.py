@@ -255,7 +255,6 @@ AGGREGATES: dict[str, Callable[[Sequence[Typed]], Made]] = {
     "every": logical(lambda a, b: a and b),
     "bool_or": logical(lambda a, b: a or b),
     "some": logical(lambda a, b: a or b),
-    "any": logical(lambda a, b: a or b),
     "bit_and": running(lambda a, b: a & b),
     "bit_or": running(lambda a, b: a | b),
     "bit_xor": running(lambda a, b: a ^ b),

@@ -13,6 +13,7 @@ from headway.engine.reference.sql.typed import Typed, cast, strictly
 from headway.engine.reference.sql.types import (
     BIGINT,
     DATE,
+    DAYS,
     DOUBLE,
     FLOAT,
     INT,
@@ -178,23 +179,25 @@ DECIMAL: dict[str, Callable[[Decimal, Decimal], Decimal]] = {
 
 def compute_times(sign: str, left: Typed, right: Typed) -> Typed | None:
     """Arithmetic with timestamps, dates and intervals; None where neither side is one."""
-    if sign == "+" and left.type == INTERVAL:
+    spans = (INTERVAL, DAYS)
+    if sign == "+" and left.type in spans:
         left, right = right, left
-    kinds = (left.type, right.type)
-    if sign not in "+-" or not {TIMESTAMP, DATE, INTERVAL} & set(kinds):
+    first, second = left.type, right.type
+    if sign not in "+-" or not {TIMESTAMP, DATE, *spans} & {first, second}:
         return None
     way = 1 if sign == "+" else -1
-    if kinds == (TIMESTAMP, INTERVAL):
-        return strictly(TIMESTAMP, [left, right], lambda when, span: when + way * span)
-    if kinds == (DATE, INTERVAL):
-        whole_days = cast(left, TIMESTAMP)
-        return strictly(TIMESTAMP, [whole_days, right], lambda when, span: when + way * span)
-    if kinds == (DATE, INT):
-        return strictly(DATE, [left, right], lambda day, n: shift_days(day, way * n))
-    if kinds == (INTERVAL, INTERVAL):
-        return strictly(INTERVAL, [left, right], lambda one, other: one + way * other)
-    if sign == "-" and kinds in ((TIMESTAMP, TIMESTAMP), (DATE, DATE)):
-        return strictly(INTERVAL, [left, right], lambda one, other: one - other)
+    if (first, second) in ((DATE, INT), (DATE, DAYS)):
+        days = right if second == INT else strictly(INT, [right], lambda span: span.days)
+        return strictly(DATE, [left, days], lambda day, n: shift_days(day, way * n))
+    if first in (TIMESTAMP, DATE) and second in spans:
+        since = cast(left, TIMESTAMP)
+        return strictly(TIMESTAMP, [since, right], lambda when, span: when + way * span)
+    if first in spans and second in spans:
+        kind = first if first == second else INTERVAL
+        return strictly(kind, [left, right], lambda one, other: one + way * other)
+    if sign == "-" and (first, second) in ((TIMESTAMP, TIMESTAMP), (DATE, DATE)):
+        kind = INTERVAL if first == TIMESTAMP else DAYS
+        return strictly(kind, [left, right], lambda one, other: one - other)
     raise FlowError(f"'{sign}' is not defined for {left.type} and {right.type}")
 
 

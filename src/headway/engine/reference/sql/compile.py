@@ -20,6 +20,7 @@ from headway.engine.reference.sql.types import (
     BIGINT,
     BINARY,
     BOOLEAN,
+    DAYS,
     DOUBLE,
     INT,
     INTERVAL,
@@ -90,6 +91,16 @@ def literal(tree: exp.Literal, _: Columns) -> Typed:
     return constant(decimal(len(text), 0), Decimal(number))
 
 
+def negation(tree: exp.Neg, columns: Columns) -> Typed:
+    """A number with its sign turned; a literal is read with its sign, so the least one fits."""
+    arg = tree.this
+    if isinstance(arg, exp.Literal) and not arg.is_string and arg.name.isdigit():
+        for kind in (INT, BIGINT):
+            if -int(arg.name) >= RANGES[kind.kind][0]:
+                return constant(kind, -int(arg.name))
+    return arithmetic.negative(compile_tree(arg, columns))
+
+
 def function(tree: exp.Anonymous, columns: Columns) -> Typed:
     """A function call by the rule of its name."""
     name = str(tree.name).lower()
@@ -101,7 +112,10 @@ def function(tree: exp.Anonymous, columns: Columns) -> Typed:
             f"the reference engine does not know the function {name}(); the spark engine runs it, "
             "but nothing defines what is right there"
         )
-    return call_rule(name, rule, [argument(arg, columns) for arg in tree.expressions])
+    args = tree.expressions
+    if name == "position" and len(args) == 1 and isinstance(args[0], exp.In):
+        args = [args[0].this, args[0].args["field"]]
+    return call_rule(name, rule, [argument(arg, columns) for arg in args])
 
 
 def argument(tree: exp.Expression, columns: Columns) -> Typed:
@@ -182,7 +196,7 @@ def interval(tree: exp.Interval, _: Columns) -> Typed:
             f"the reference engine does not know {tree.sql('spark')!r}; it knows intervals in "
             f"{', '.join(SPANS)}"
         ) from None
-    return constant(INTERVAL, span)
+    return constant(DAYS if unit in ("day", "week") else INTERVAL, span)
 
 
 def pattern(tree: exp.Binary, columns: Columns, escape: str = "\\") -> Typed:
@@ -262,7 +276,7 @@ FORMS: dict[type[exp.Expression], Form] = {
     exp.And: pair_form(operators.both),
     exp.Or: pair_form(operators.either),
     exp.Not: one_form(operators.negate),
-    exp.Neg: one_form(arithmetic.negative),
+    exp.Neg: negation,
     exp.Add: sign_form("+"),
     exp.Sub: sign_form("-"),
     exp.Mul: sign_form("*"),
@@ -278,6 +292,8 @@ FORMS: dict[type[exp.Expression], Form] = {
     exp.NullSafeEQ: pair_form(operators.same_or_both_null),
     exp.NullSafeNEQ: pair_form(lambda a, b: operators.negate(operators.same_or_both_null(a, b))),
     exp.BitwiseNot: one_form(lambda arg: FUNCTIONS["bitnot"]([arg])),
+    exp.BitwiseLeftShift: named_form("shiftleft"),
+    exp.BitwiseRightShift: named_form("shiftright"),
     exp.BitwiseAnd: named_form("bitand"),
     exp.BitwiseOr: named_form("bitor"),
     exp.BitwiseXor: named_form("bitxor"),

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
+from zoneinfo import ZoneInfo
 
 from headway.engine.reference.sql.types import SqlFault
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
-DAY = re.compile(r"([+-]?\d{4,7})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
-CLOCK = re.compile(r"(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:\.(\d*))?)?")
-ZONE = re.compile(r"(?:Z|UTC|GMT)?(?:([+-])(\d{1,2})(?::?(\d{2}))?)?")
+DAY = r"([+-]?\d{4,7})(?:-(\d{1,2})(?:-(\d{1,2}))?)?"
+CLOCK = r"(\d{1,2})(?::(\d{1,2})(?::(\d{1,2})(?:\.(\d*))?)?)?"
+DATE_TEXT = re.compile(rf"{DAY}(?:(?<=-\d)[T ].*|(?<=-\d\d)[T ].*)?", re.ASCII | re.DOTALL)
+MOMENT_TEXT = re.compile(rf"{DAY}(?:[T ]{CLOCK}\s*(\S.*)?)?", re.ASCII)
+OFFSET = re.compile(r"(?:UTC|GMT|UT)?([+-])(\d{1,2})(?::?(\d{1,2}))?", re.ASCII)
 
 
 def micros_of(when: datetime) -> int:
@@ -42,10 +45,8 @@ def read_date(text: str) -> date:
     >>> read_date(" 2024-3-7 "), read_date("2024-03-07T12:00")
     (datetime.date(2024, 3, 7), datetime.date(2024, 3, 7))
     """
-    plain = text.strip()
-    day, separator, _ = plain.partition("T") if "T" in plain else plain.partition(" ")
-    found = DAY.fullmatch(day)
-    if not found or (separator and not found[3]):
+    found = DATE_TEXT.fullmatch(text.strip())
+    if not found:
         raise refused_time(text, "date")
     try:
         return date(int(found[1]), int(found[2] or 1), int(found[3] or 1))
@@ -59,24 +60,32 @@ def read_moment(text: str) -> datetime:
     >>> read_moment("2024-03-07 12:30:00.25+01:00").isoformat()
     '2024-03-07T11:30:00.250000+00:00'
     """
-    plain = text.strip()
-    found = re.fullmatch(r"([^T ]+)(?:[T ]\s*([\d:.]+)\s*(.*))?", plain)
-    if not found:
+    found = MOMENT_TEXT.fullmatch(text.strip())
+    if not found or (found[4] and not found[3]):
         raise refused_time(text, "timestamp")
-    day = DAY.fullmatch(found[1])
-    clock = CLOCK.fullmatch(found[2] or "0:0")
-    zone = ZONE.fullmatch(found[3] or "")
-    if not day or not clock or not zone or (found[2] and not day[3]):
-        raise refused_time(text, "timestamp")
-    hour, minute, second = (int(part or 0) for part in clock.groups()[:3])
-    fraction = int(((clock[4] or "") + "000000")[:6])
-    offset = timedelta(hours=int(zone[2] or 0), minutes=int(zone[3] or 0))
+    year, month, day, hour, minute, second = (int(part or 0) for part in found.groups()[:6])
+    fraction = int(((found[7] or "") + "000000")[:6])
     try:
-        local = datetime(int(day[1]), int(day[2] or 1), int(day[3] or 1), hour, minute, second,
-                         fraction, tzinfo=UTC)  # fmt: skip
-    except ValueError:
+        zone = read_zone(found[8] or "Z")
+        local = datetime(year, month or 1, day or 1, hour, minute, second, fraction, tzinfo=zone)
+    except (ValueError, KeyError):
         raise refused_time(text, "timestamp") from None
-    return local + offset if zone[1] == "-" else local - offset
+    return local.astimezone(UTC)
+
+
+def read_zone(text: str) -> tzinfo:
+    """A zone by its offset or its name.
+
+    >>> read_zone("UTC+1"), read_zone("Europe/Paris")
+    (datetime.timezone(datetime.timedelta(seconds=3600)), zoneinfo.ZoneInfo(key='Europe/Paris'))
+    """
+    if text in ("Z", "UTC", "GMT", "UT"):
+        return UTC
+    found = OFFSET.fullmatch(text)
+    if not found:
+        return ZoneInfo(text)
+    span = timedelta(hours=int(found[2]), minutes=int(found[3] or 0))
+    return timezone(-span if found[1] == "-" else span)
 
 
 def write_moment(when: datetime) -> str:

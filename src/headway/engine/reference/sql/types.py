@@ -52,7 +52,8 @@ class Type:
 VOID, BOOLEAN, STRING, BINARY = Type("void"), Type("boolean"), Type("string"), Type("binary")
 TINYINT, SMALLINT, INT, BIGINT = Type("tinyint"), Type("smallint"), Type("int"), Type("bigint")
 FLOAT, DOUBLE = Type("float"), Type("double")
-DATE, TIMESTAMP, INTERVAL = Type("date"), Type("timestamp"), Type("interval")
+DATE, TIMESTAMP = Type("date"), Type("timestamp")
+INTERVAL, DAYS = Type("interval"), Type("interval day")
 RANGES = {
     kind: (-(1 << bits - 1), (1 << bits - 1) - 1)
     for kind, bits in (("tinyint", 8), ("smallint", 16), ("int", 32), ("bigint", 64))
@@ -124,6 +125,8 @@ def meet(left: Type, right: Type) -> Type | None:
         return meet_text(right if left == STRING else left)
     if {left, right} == {DATE, TIMESTAMP}:
         return TIMESTAMP
+    if {left, right} == {INTERVAL, DAYS}:
+        return INTERVAL
     if left.kind == right.kind and left.inner and left.names == right.names:
         inner = [meet(one, other) for one, other in zip(left.inner, right.inner, strict=True)]
         known = tuple(kind for kind in inner if kind is not None)

@@ -268,6 +268,16 @@ def with_null_item(args: Sequence[Typed], at_end: bool) -> Typed:
     return Typed(array.type, of)
 
 
+def repeat(item: Typed, count: Typed) -> Typed:
+    """An array of one value several times; the value may be null."""
+
+    def of(scope: Scope) -> list[Any] | None:
+        times = count.of(scope)
+        return None if times is None else [item.of(scope)] * times
+
+    return Typed(array_of(item.type), of)
+
+
 def size(args: Sequence[Typed]) -> Typed:
     """How many items there are; null for null."""
     if args[0].type.kind not in ("array", "map"):
@@ -305,4 +315,5 @@ ARRAYS: dict[str, Rule] = {
     "slice": of_array(None, cut, INT, INT),
     "flatten": flatten,
     "sequence": sequence,
+    "array_repeat": lambda args: repeat(args[0], cast(args[1], INT)),
 }

@@ -8,7 +8,19 @@ from typing import Any
 
 from headway.engine.reference.sql.order import rank
 from headway.engine.reference.sql.typed import Rule, Scope, Typed, cast, meeting
-from headway.engine.reference.sql.types import BOOLEAN, DOUBLE
+from headway.engine.reference.sql.types import (
+    BIGINT,
+    BINARY,
+    BOOLEAN,
+    DOUBLE,
+    FLOAT,
+    INT,
+    SMALLINT,
+    STRING,
+    TINYINT,
+    Type,
+    decimal,
+)
 from headway.errors import FlowError
 
 
@@ -57,6 +69,9 @@ def extreme(largest: bool) -> Rule:
     def rule(args: Sequence[Typed]) -> Typed:
         if len(args) < 2:
             raise FlowError("wants at least two arguments")
+        kinds = {arg.type.kind for arg in args} - {"void"}
+        if "string" in kinds and len(kinds) > 1:
+            raise FlowError(f"wants arguments of one type; got {', '.join(sorted(kinds))}")
         among = meeting(args, "greatest or least")
         pick = max if largest else min
 
@@ -85,7 +100,18 @@ def is_nan(args: Sequence[Typed]) -> Typed:
     return Typed(BOOLEAN, of)
 
 
+def to_type(kind: Type) -> Rule:
+    """A cast written as a function, such as ``int(x)``."""
+    return lambda args: cast(args[0], kind)
+
+
+CAST_NAMES = {
+    kind.kind: to_type(kind)
+    for kind in (TINYINT, SMALLINT, INT, BIGINT, FLOAT, DOUBLE, STRING, BOOLEAN, BINARY)
+}
 CHOICES: dict[str, Rule] = {
+    **CAST_NAMES,
+    "decimal": to_type(decimal(10, 0)),
     "coalesce": coalesce,
     "nvl": coalesce,
     "ifnull": coalesce,

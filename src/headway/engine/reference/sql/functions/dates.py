@@ -35,6 +35,8 @@ WRITTEN: dict[str, Callable[[datetime], str]] = {
     "dd": lambda t: f"{t.day:02d}",
     "d": lambda t: str(t.day),
     "D": lambda t: str(t.timetuple().tm_yday),
+    "DDD": lambda t: f"{t.timetuple().tm_yday:03d}",
+    "XXX": lambda _: "Z",
     "EEEE": lambda t: calendar.day_name[t.weekday()],
     "EEE": lambda t: calendar.day_abbr[t.weekday()],
     "E": lambda t: calendar.day_abbr[t.weekday()],
@@ -252,5 +254,11 @@ DATES: dict[str, Rule] = {
     "date_diff": strict("date, date -> int", lambda end, start: (end - start).days),
     "add_months": strict("date, int -> date", add_months),
     "last_day": strict("date -> date", last_day),
+    "from_unixtime": strict(
+        "bigint, [string] -> string",
+        lambda seconds, pattern="yyyy-MM-dd HH:mm:ss": written(
+            moment(seconds * 1_000_000), pattern
+        ),
+    ),
     "make_date": strict("int, int, int -> date", make_date),
 }

@@ -8,7 +8,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, ROUND_HALF_UP, 
 from typing import Any
 
 from headway.engine.reference.sql.arithmetic import compute, negative, not_zero, remainder
-from headway.engine.reference.sql.casts import EXACT, fit, in_range, refused, to_float
+from headway.engine.reference.sql.casts import WIDE, fit, in_range, refused, to_float
 from headway.engine.reference.sql.typed import Rule, Scope, Typed, cast, meeting, strict, strictly
 from headway.engine.reference.sql.types import (
     BIGINT,
@@ -71,9 +71,7 @@ def rounded_type(kind: Type, digits: int) -> Type:
 
 def quantized(value: Any, digits: int, mode: str) -> Decimal:
     """A number rounded to so many digits after the point."""
-    return EXACT.copy_abs(Decimal(0)) + Decimal(value).quantize(
-        Decimal(1).scaleb(-digits), rounding=mode, context=EXACT
-    )
+    return Decimal(value).quantize(Decimal(1).scaleb(-digits), rounding=mode, context=WIDE)
 
 
 def round_double(value: float, digits: int, mode: str) -> float:
@@ -156,9 +154,10 @@ def guarded(call: Callable[[float], float], beyond: float = math.nan) -> Callabl
 
 def positive_modulus(args: Sequence[Typed]) -> Typed:
     """pmod: a rest that is not negative for a positive divisor."""
-    left, right = meeting([number(arg) for arg in args], "pmod")
-    if left.type.integral:
-        return strictly(left.type, [left, right], lambda a, b: positive_rest(a, b))
+    left, right = (number(arg) for arg in args)
+    if left.type.integral and right.type.integral:
+        left, right = meeting([left, right], "pmod")
+        return strictly(left.type, [left, right], positive_rest)
     rest = compute("%", left, right)
     again = compute("%", compute("+", rest, right), right)
     return Typed(rest.type, lambda s: rest.of(s) if (rest.of(s) or 0) >= 0 else again.of(s))
@@ -196,6 +195,22 @@ def bits(call: Callable[[int, int], int]) -> Rule:
         if not left.type.integral:
             raise FlowError(f"wants whole numbers; got {left.type}")
         return strictly(left.type, [left, right], call)
+
+    return rule
+
+
+def shift(call: Callable[[int, int], int]) -> Rule:
+    """A shift within the 32 or 64 bits of a number; what leaves them is lost."""
+
+    def rule(args: Sequence[Typed]) -> Typed:
+        value = args[0] if args[0].type == BIGINT else cast(args[0], INT)
+        width = 64 if value.type == BIGINT else 32
+        half = 1 << width - 1
+
+        def of(number: int, by: int) -> int:
+            return (call(number, by % width) + half) % (2 * half) - half
+
+        return strictly(value.type, [value, cast(args[1], INT)], of)
 
     return rule
 
@@ -283,15 +298,10 @@ NUMBERS: dict[str, Rule] = {
     "bitand": bits(lambda a, b: a & b),
     "bitor": bits(lambda a, b: a | b),
     "bitxor": bits(lambda a, b: a ^ b),
-    "shiftleft": strict("bigint, int -> bigint", lambda a, n: wrapped(a << n % 64)),
-    "shiftright": strict("bigint, int -> bigint", lambda a, n: a >> n % 64),
+    "shiftleft": shift(lambda value, by: value << by),
+    "shiftright": shift(lambda value, by: value >> by),
+    "bit_count": strict("bigint -> int", lambda value: (value & (1 << 64) - 1).bit_count()),
     "bin": strict("bigint -> string", bin_text),
     "hex": hex_rule,
     "width_bucket": strict("double, double, double, bigint -> bigint", width_bucket),
 }
-
-
-def wrapped(value: int) -> int:
-    """A number cut to 64 bits."""
-    cut = value & (1 << 64) - 1
-    return cut - (1 << 64) if cut >> 63 else cut

@@ -11,10 +11,15 @@ from headway.engine.reference.sql.typed import Rule, strict
 from headway.engine.reference.sql.types import SqlFault
 
 ADDRESS = re.compile(
-    r"(?:(?P<PROTOCOL>[A-Za-z][A-Za-z0-9+.-]*):)?"
-    r"(?://(?P<AUTHORITY>(?:(?P<USERINFO>[^/?#@]*)@)?(?P<HOST>[^/?#:]*)(?::\d*)?))?"
+    r"(?:(?P<PROTOCOL>[A-Za-z][A-Za-z0-9+.-]*):)?(?://(?P<AUTHORITY>[^/?#]*))?"
     r"(?P<PATH>[^?#]*)(?:\?(?P<QUERY>[^#]*))?(?:#(?P<REF>.*))?"
 )
+LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?"
+SERVER = re.compile(
+    rf"(?:(?P<USERINFO>[^@]*)@)?(?P<HOST>(?:{LABEL}\.)*(?=[A-Za-z]){LABEL}\.?"
+    r"|\d+\.\d+\.\d+\.\d+|\[[0-9A-Fa-f:.]+\])(?::\d*)?"
+)
+NOT_IN_AN_ADDRESS = re.compile(r"[\s<>\"{}|\\^`]|%(?![0-9A-Fa-f]{2})")
 PATH_STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]|\['([^']*)'\]|\.?(\[\*\]|\.\*)")
 
 
@@ -25,21 +30,21 @@ def parse_url(address: str, part: str, key: str | None = None) -> str | None:
     'example.org'
     """
     found = ADDRESS.fullmatch(address)
-    if not found or re.search(r"[\s<>\"{}|\\^`]", address):
+    if not found or NOT_IN_AN_ADDRESS.search(address):
         raise SqlFault(f"{address!r} is not an address; use try_parse_url to get NULL instead")
+    if part in ("HOST", "USERINFO"):
+        server = SERVER.fullmatch(found["AUTHORITY"] or "")
+        return server[part] if server else None
     opaque = found["PROTOCOL"] and found["AUTHORITY"] is None and not found["PATH"].startswith("/")
     if opaque and part in ("FILE", "PATH", "QUERY"):
         return None
+    query = found["QUERY"]
     if part == "FILE":
-        query = found["QUERY"]
         return found["PATH"] + (f"?{query}" if query is not None else "")
-    if part not in found.groupdict():
-        return None
-    text = found[part]
-    if key is not None and part == "QUERY":
-        values = re.search(rf"(?:^|&){re.escape(key)}=([^&]*)", text or "")
+    if part == "QUERY" and key is not None:
+        values = re.search(rf"(?:^|&){re.escape(key)}=([^&]*)", query or "")
         return values[1] if values else None
-    return text or (None if part not in ("PATH", "QUERY") or text is None else text)
+    return found[part] if part in found.groupdict() else None
 
 
 def try_parse_url(address: str, part: str, key: str | None = None) -> str | None:
@@ -50,6 +55,22 @@ def try_parse_url(address: str, part: str, key: str | None = None) -> str | None
         return None
 
 
+def first_of_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON in which the first of equal names counts, as Spark finds it."""
+    made: dict[str, Any] = {}
+    for name, value in pairs:
+        made.setdefault(name, value)
+    return made
+
+
+def no_constant(name: str) -> Any:
+    """Refuse NaN and Infinity, which are not JSON."""
+    raise ValueError(name)
+
+
+JSON = json.JSONDecoder(object_pairs_hook=first_of_each, parse_constant=no_constant)
+
+
 def get_json_object(text: str, path: str) -> str | None:
     """What a path such as ``$.user.tags[0]`` finds in a JSON text, as text; null for nothing."""
     steps = list(PATH_STEP.finditer(path, 1))
@@ -58,9 +79,15 @@ def get_json_object(text: str, path: str) -> str | None:
     if any(step[4] for step in steps):
         raise SqlFault(f"the reference engine does not know the wildcard in path {path!r}")
     try:
-        value: Any = json.loads(text)
+        value, _ = JSON.raw_decode(text.lstrip())
     except ValueError:
+        if "'" in text:
+            raise SqlFault(
+                f"the reference engine does not read JSON in single quotes: {text!r}"
+            ) from None
         return None
+    if value is None and not steps:
+        return "null"
     for step in steps:
         value = follow(value, step)
     return write_json(value)

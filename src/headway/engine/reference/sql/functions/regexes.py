@@ -78,6 +78,8 @@ def translate_escape(pattern: str, place: int, inside: bool) -> tuple[str, int]:
         return letters, found.end() if found else place
     if code == "h":
         return (r" \t\xa0" if inside else r"[ \t\xa0]"), place + 2
+    if code in ("b", "B") and not inside:
+        return rf"(?u:\{code})", place + 2  # unlike \w, Java's word borders know all letters
     if code == "R":
         return r"(?:\r\n|[\n\r\v\f])", place + 2
     if code in ("z", "Z"):
@@ -98,8 +100,8 @@ def split(text: str, pattern: str, limit: int = -1) -> list[str]:
     for found in compile_regex(pattern).finditer(text):
         if 0 < limit <= len(pieces) + 1:
             break
-        if found.end() == 0 or (found.end() == found.start() and found.start() >= len(text)):
-            continue  # a match of no width at the edge cuts nothing off
+        if found.end() == 0:
+            continue  # a match of no width at the start cuts nothing off
         pieces.append(text[start : found.start()])
         start = found.end()
     return [*pieces, text[start:]]
@@ -130,10 +132,15 @@ def expand(substitute: str, found: re.Match[str]) -> str:
     def fill(part: re.Match[str]) -> str:
         if part[1] is not None:
             return str(part[1])
-        group: int | str = int(part[2]) if part[2] else part[3]
-        return found.group(group) or ""
+        group: int | str = int(part[2]) if part[2] else part[3] or "$"
+        try:
+            return found.group(group) or ""
+        except IndexError:
+            raise SqlFault(
+                f"the substitute {substitute!r} names a group that is not there"
+            ) from None
 
-    return re.sub(r"\\(.)|\$(\d)|\$\{(\w+)\}", fill, substitute)
+    return re.sub(r"\\(.)|\$(?:(\d)|\{(\w+)\}|())", fill, substitute)
 
 
 def extract(text: str, pattern: str, group: int = 1) -> str:

@@ -97,7 +97,12 @@ def locate(sought: str, text: str, start: int = 1) -> int:
 
 def initcap(text: str) -> str:
     """Each word, as blanks divide them, with a capital and the rest small."""
-    return " ".join(word[:1].title() + word[1:].lower() for word in text.split(" "))
+
+    def capital(word: str) -> str:
+        # The whole word is made small at once: a sigma at its end has a form of its own.
+        return word[:1].title() + word.lower()[len(word[:1].lower()) :]
+
+    return " ".join(capital(word) for word in text.split(" "))
 
 
 def translate(text: str, old: str, new: str) -> str:
