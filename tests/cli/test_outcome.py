@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from io import StringIO
+from pathlib import Path
 
 import pytest
 import typer
@@ -12,6 +13,7 @@ from rich.console import Console
 from headway.cli.main import run_app
 from headway.cli.options import seconds_or_none
 from headway.cli.outcome import Exit, UsedWrongly, exit_code_of
+from headway.cli.running.follow import Handle, Wanted
 from headway.errors import FlowError, GoalError
 
 
@@ -41,7 +43,7 @@ def test_nothing_raised_is_done() -> None:
         (SystemExit(3), Exit.GOAL_MISSED),
         (SystemExit(None), Exit.DONE),
         (SystemExit("text"), Exit.FAILED),
-        (KeyboardInterrupt(), Exit.FAILED),
+        (SystemExit(130), Exit.FAILED),
         (ZeroDivisionError("division by zero"), Exit.FAILED),
     ],
 )
@@ -76,6 +78,18 @@ def test_a_length_is_seconds() -> None:
 @pytest.mark.parametrize("arguments", [["frob"], ["demo", "--rate", "0"], ["run"]])
 def test_a_command_line_that_is_wrong_ends_with_two(arguments: list[str]) -> None:
     assert run_app(arguments) == Exit.USED_WRONGLY
+
+
+def interrupted(wanted: Wanted) -> Handle:
+    raise KeyboardInterrupt
+
+
+def test_ctrl_c_while_spark_starts_ends_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run_app(["demo"], interrupted) == Exit.FAILED
+    assert capsys.readouterr().err.splitlines()[-1] == "stopped"
 
 
 def test_debug_may_stand_anywhere(capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,6 +10,8 @@ from rich.console import Console
 
 from headway.errors import GoalError, HeadwayError
 
+INTERRUPTED = 130  # what typer makes of Ctrl-C
+
 
 class Exit(IntEnum):
     """The exit codes of every command."""
@@ -29,8 +31,8 @@ def exit_code_of(command: Callable[[], None], *, debug: bool, stderr: Console) -
     try:
         command()
     except SystemExit as end:
-        return end.code if isinstance(end.code, int) else int(end.code is not None)
-    except KeyboardInterrupt:
+        if end.code != INTERRUPTED:
+            return end.code if isinstance(end.code, int) else int(end.code is not None)
         say(stderr, "stopped")
         return Exit.FAILED
     except Exception as error:
