@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import copy
+import gc
 import pickle
 import secrets
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from headway.engine.pairs.failures import Failures
+from headway.engine.pairs.packing import maps
+from headway.engine.pairs.parcels import Incoming, PackedRow, unpack
 from headway.engine.pairs.unpack import pack_answers
 from headway.flow.pairs import Pair, WindowPair
 from headway.flow.steps import PairStep
@@ -19,46 +22,19 @@ Held = tuple[int, bytes]  # a token that names this very version, and the states
 UNCHANGING = (int, float, str, bytes, bool, type(None))
 
 
-class PackedRow(Protocol):
-    """One row of what the map side packed."""
+@contextmanager
+def no_collection() -> Iterator[None]:
+    """Keep Python from looking for cycles: it would walk all records and answers again and again.
 
-    first: int
-    closed_us: Any
-    records: bytes | None
-
-
-@dataclass(slots=True)
-class Incoming:
-    """The records of one bucket in one batch, in the order in which they arrived."""
-
-    orders: list[tuple[int, int]] = field(default_factory=list)
-    times: list[float] = field(default_factory=list)
-    keys: list[Any] = field(default_factory=list)
-    values: list[Any] = field(default_factory=list)
-    closed_us: int | None = None
-
-
-def unpack_incoming(rows: Iterable[PackedRow]) -> Incoming:
-    """Unpack parcels and put their records in order of arrival, ties by place in the topic."""
-    incoming = Incoming()
-    for row in rows:
-        if row.closed_us is not None and row.closed_us == row.closed_us:
-            incoming.closed_us = int(row.closed_us)
-        if row.records is None:
-            continue
-        orders, times, keys, values = pickle.loads(row.records)
-        incoming.orders += orders
-        incoming.times += times
-        incoming.keys += keys
-        incoming.values += values
-    orders = incoming.orders
-    if any(orders[n] > orders[n + 1] for n in range(len(orders) - 1)):
-        places = sorted(range(len(orders)), key=orders.__getitem__)
-        incoming.orders = [orders[n] for n in places]
-        incoming.times = [incoming.times[n] for n in places]
-        incoming.keys = [incoming.keys[n] for n in places]
-        incoming.values = [incoming.values[n] for n in places]
-    return incoming
+    What a batch made is freed by its reference counts; cycles wait until the block is left.
+    """
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 class BucketStates:
@@ -70,6 +46,8 @@ class BucketStates:
 
     def __init__(self, step: PairStep, quarantine: Path) -> None:
         self._step = step
+        self._mapped = maps(step)
+        self._careful = step.on_error == "quarantine"
         self._failures = Failures(step, quarantine)
         self._cache: dict[int, tuple[int, dict[Any, Any]]] = {}
 
@@ -77,8 +55,14 @@ class BucketStates:
         self, bucket: int, rows: Sequence[PackedRow], held: Held | None
     ) -> tuple[Held, bytes | None]:
         """Update one bucket; return what the state store shall hold, and the answers."""
+        with no_collection():
+            return self._update(bucket, rows, held)
+
+    def _update(
+        self, bucket: int, rows: Sequence[PackedRow], held: Held | None
+    ) -> tuple[Held, bytes | None]:
         states = self._states(bucket, held)
-        incoming = unpack_incoming(rows)
+        incoming = unpack(rows, self._mapped, self._step.key)
         emitted: list[tuple[float, Any, Any]] = []
         if isinstance(self._step.pair, WindowPair):
             self._update_windows(self._step.pair, incoming, states, emitted)
@@ -103,33 +87,49 @@ class BucketStates:
     def _update_keys(
         self, pair: Pair, incoming: Incoming, states: dict[Any, Any], emitted: list[Any]
     ) -> None:
-        if self._step.on_error == "stop" and (batched := getattr(pair, "update_batch", None)):
+        if not self._careful and (batched := getattr(pair, "update_batch", None)):
             emitted += self._batched(batched, incoming, states)
             return
+        update_each = self._update_carefully if self._careful else self._update_fast
+        update_each(pair, incoming, states, emitted)
+
+    def _update_fast(
+        self, pair: Pair, incoming: Incoming, states: dict[Any, Any], emitted: list[Any]
+    ) -> None:
+        # The loop is what pairs cost; the first failure ends the run, so nothing is kept safe.
         update, init = pair.update, pair.init
-        careful = self._step.on_error == "quarantine"
-        place = -1
-        try_again = True
+        places = iter(range(len(incoming.keys)))
+        try:
+            for _, time, key, value in zip(
+                places, incoming.times, incoming.keys, incoming.values, strict=True
+            ):
+                state = states[key] if key in states else init(key)
+                states[key], out = update(time, key, value, state)
+                if out:
+                    emitted += out
+        except Exception:
+            self._fail("update", next(places, len(incoming.keys)) - 1, incoming)
+
+    def _update_carefully(
+        self, pair: Pair, incoming: Incoming, states: dict[Any, Any], emitted: list[Any]
+    ) -> None:
+        # A record that fails leaves neither a state half changed nor some of its answers.
         records = zip(incoming.times, incoming.keys, incoming.values, strict=True)
-        while try_again:
-            try_again = False
+        for place, (time, key, value) in enumerate(records):
             try:
-                for time, key, value in records:
-                    place += 1
-                    state = states[key] if key in states else init(key)
-                    if careful and not isinstance(state, UNCHANGING):
-                        state = copy.deepcopy(state)
-                    state, out = update(time, key, value, state)
-                    if out:
-                        emitted += list(out) if careful else out
-                    states[key] = state
+                state = states[key] if key in states else pair.init(key)
+                if not isinstance(state, UNCHANGING):
+                    state = copy.deepcopy(state)
+                state, out = pair.update(time, key, value, state)
+                told = list(out) if out else []
             except Exception:
-                # One handler around the loop, not one in it: the loop is what pairs cost.
                 self._fail("update", place, incoming)
-                try_again = True
+                continue
+            states[key] = state
+            emitted += told
 
     def _fail(self, method: str, place: int, incoming: Incoming) -> None:
-        seq = incoming.orders[place][1]
+        seq = int(incoming.seqs[place])
         self._failures.handle(method, seq, incoming.keys[place], incoming.values[place])
 
     def _batched(
@@ -149,13 +149,12 @@ class BucketStates:
         window = self._step.window
         assert window is not None
         closed_us = incoming.closed_us or 0
-        careful = self._step.on_error == "quarantine"
         for place, (time, key, value) in enumerate(
             zip(incoming.times, incoming.keys, incoming.values, strict=True)
         ):
             ends = [end for end in window.ends_of(round(time * 1e6)) if end > closed_us]
             try:
-                fresh = self._windows_after(pair, (time, key, value), ends, states, careful)
+                fresh = self._windows_after(pair, (time, key, value), ends, states)
             except Exception:
                 self._fail("update", place, incoming)
                 continue
@@ -174,7 +173,6 @@ class BucketStates:
         record: tuple[float, Any, Any],
         ends: list[int],
         states: dict[Any, Any],
-        careful: bool,
     ) -> dict[tuple[int, Any], Any]:
         # All windows of a record or none: a record that fails must not stay in some of them.
         time, key, value = record
@@ -182,7 +180,7 @@ class BucketStates:
         for end in ends:
             at = (end, key)
             state = states[at] if at in states else pair.init(key, end / 1e6)
-            if careful and not isinstance(state, UNCHANGING):
+            if self._careful and not isinstance(state, UNCHANGING):
                 state = copy.deepcopy(state)
             fresh[at] = pair.update(time, key, end / 1e6, value, state)
         return fresh
