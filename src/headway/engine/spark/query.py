@@ -44,7 +44,8 @@ class GatedQuery:
         self._by_arrival = all(source.time is None for source in part.sources)
         self.control = Control(settings.pace, state.window if state else None, clock)
         self.control.expected = {source.name for source in part.sources}
-        quarantine = folder.quarantine / self.sink.name
+        # Whole, since executors on other hosts have working folders of their own.
+        quarantine = (folder.quarantine / self.sink.name).resolve()
         self._quarantine = quarantine
         checkpoint = folder.checkpoint(self.sink)
         log = BatchLog(folder.log)
