@@ -38,12 +38,12 @@ def main(job_file: Path, report: Path) -> int:
 def follow(handle: RunHandle, job: Job, report: Path) -> None:
     """Report batches until the run ends or has answered enough."""
     clock = SystemClock()
-    seen = len(handle.lines())
+    seen = {(line.query, line.batch) for line in handle.lines()}
     while handle.active:
-        lines = handle.lines()
-        for line in lines[seen:]:
-            tell(report, batch=line.batch, rows=line.rows)
-        seen = len(lines)
+        for line in handle.lines():
+            if (line.query, line.batch) not in seen:
+                seen.add((line.query, line.batch))
+                tell(report, batch=line.batch, rows=line.rows)
         account = handle.account
         if job.until_records is not None and (
             account.answered + account.quarantined >= job.until_records

@@ -16,7 +16,7 @@ from headway.errors import RunError
 from headway.measure.account import Account
 from headway.testing.job import Ending, Job, told
 from headway.testing.offset_log import Snapshot, take_snapshot
-from headway.testing.processes import family, kill_family
+from headway.testing.processes import LEASH, family, kill_family
 from headway.testing.replayed import checkpoint_of
 
 POLL_S = 0.02
@@ -32,7 +32,7 @@ class Child:
         scratch = Path(self._scratch.name)
         self._report, self._errors = scratch / "report", scratch / "stderr"
         job.save(scratch / "job")
-        command = [sys.executable, "-m", "headway.testing.child", str(scratch / "job")]
+        command = [*LEASH, sys.executable, "-m", "headway.testing.child", str(scratch / "job")]
         with self._errors.open("wb") as errors:
             self._process = subprocess.Popen(
                 [*command, str(self._report)],
@@ -57,6 +57,11 @@ class Child:
     ) -> None:
         self.kill()
         self._scratch.cleanup()
+
+    @property
+    def active(self) -> bool:
+        """Whether the child's driver still runs."""
+        return self._process.poll() is None
 
     @property
     def batches(self) -> list[int]:

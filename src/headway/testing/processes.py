@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,13 @@ from headway.clock import Clock, SystemClock
 from headway.errors import RunError
 
 PATIENCE_S = 10.0
+# Before a command, it has the kernel kill that command when its parent dies, however that dies.
+LEASH = (
+    sys.executable,
+    "-I",
+    "-c",
+    "import ctypes, os, sys; ctypes.CDLL(None).prctl(1, 9); os.execvp(sys.argv[1], sys.argv[1:])",
+)
 GONE = ("Z", "X")
 
 
