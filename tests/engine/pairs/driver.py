@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
 
 from headway.engine.pairs.buckets import BucketStates, Held
 from headway.engine.pairs.packing import NO_RECORD, Packer
+from headway.engine.pairs.parcels import PackedRow
 from headway.engine.pairs.unpack import unpack_answers
 from headway.flow.pairs import BasePair
 from headway.flow.steps import OnError, PairStep
@@ -60,15 +60,16 @@ class Machine:
     def __post_init__(self) -> None:
         self.states = BucketStates(self.step, self.quarantine)
 
-    def parcels(self, tasks: Sequence[Sequence[pa.RecordBatch]]) -> dict[int, list[Any]]:
+    def parcels(self, tasks: Sequence[Sequence[pa.RecordBatch]]) -> dict[int, list[PackedRow]]:
         """What the map side sends to each bucket."""
-        sent: dict[int, list[Any]] = {}
+        sent: dict[int, list[PackedRow]] = {}
         for batches in tasks:
             packer = Packer(self.step, BUCKETS, self.quarantine)
             for batch in batches:
                 packer.add(batch)
             for row in packer.finish().to_pylist():
-                sent.setdefault(row["bucket"], []).append(SimpleNamespace(**row))
+                parcel = PackedRow(row["closed_us"], row["records"])
+                sent.setdefault(row["bucket"], []).append(parcel)
         return sent
 
     def batch(self, *tasks: Sequence[pa.RecordBatch]) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -23,10 +23,10 @@ NO_NUMBERS: Numbers = np.empty(0, dtype=np.int64)
 ARRIVAL, SEQ, TIME = "__arrival_us", "__seq", "__time_us"
 
 
-class PackedRow(Protocol):
-    """One row of what the map side packed."""
+class PackedRow(NamedTuple):
+    """What one task has packed for a bucket, and which windows have closed, if it was told."""
 
-    closed_us: Any
+    closed_us: float | None
     records: bytes | None
 
 

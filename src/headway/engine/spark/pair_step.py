@@ -21,6 +21,7 @@ from pyspark.sql.streaming.state import GroupState, GroupStateTimeout
 
 from headway.engine.pairs.buckets import BucketStates
 from headway.engine.pairs.packing import Packer
+from headway.engine.pairs.parcels import PackedRow
 from headway.engine.pairs.unpack import unpack_answers
 from headway.flow.steps import PairStep, Step
 
@@ -77,7 +78,11 @@ def update_with(frozen: bytes) -> Any:
         if not worker:
             step, settings = cloudpickle.loads(frozen)
             worker.append(BucketStates(step, settings.quarantine))
-        rows = [row for frame in frames for row in frame.itertuples(index=False)]
+        rows = [
+            PackedRow(*row)
+            for frame in frames
+            for row in zip(frame["closed_us"], frame["records"], strict=True)
+        ]
         held = state.get if state.exists else None
         kept, answers = worker[0].update(int(key[0]), rows, held)
         state.update(kept)
