@@ -16,4 +16,5 @@ clicks = Clicks(keys=10_000, disorder=Disorder(per_s=17, jitter="1min"))
 flow = hw.replay(clicks, rate=5_000, time="time").pair(Sessions(gap="30min")).to("console")
 
 if __name__ == "__main__":
-    hw.run(flow, goal="p99 <= 2s", for_="20s").wait()
+    with hw.run(flow, goal="p99 <= 2s") as run:
+        run.wait(20)

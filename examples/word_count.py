@@ -15,4 +15,5 @@ flow = (
 )
 
 if __name__ == "__main__":
-    hw.run(flow, goal="p99 <= 1s", for_="20s").wait()
+    with hw.run(flow, goal="p99 <= 1s") as run:
+        run.wait(20)

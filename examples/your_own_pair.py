@@ -27,4 +27,5 @@ class FailingUsers(hw.Pair):
 flow = hw.replay(Clicks(keys=100), rate=5_000).pair(FailingUsers()).to("console")
 
 if __name__ == "__main__":
-    hw.run(flow, goal="p99 <= 2s", for_="20s").wait()
+    with hw.run(flow, goal="p99 <= 2s") as run:
+        run.wait(20)

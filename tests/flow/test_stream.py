@@ -14,6 +14,7 @@ from headway.errors import FlowError, HeadwayError
 from headway.flow.steps import Merge, Reduce
 from headway.flow.stream import Stream
 from headway.flow.topics import EventTime
+from headway.workloads.makers.keyed import Keyed
 
 RECORDS = [{"text": "a b", "size": 1, "at": 1.5}]
 
@@ -73,6 +74,13 @@ MISTAKES = {
     ),
     "chance": (lambda: tweets().map("rand() AS r"), r"rand\(\).*replayed"),
     "the clock": (lambda: tweets().map("current_timestamp() AS r"), "replayed"),
+    "the present as a text": (lambda: tweets().map("date 'today' AS d"), "'today'.*replayed"),
+    "a window function": (lambda: tweets().map("count(*) OVER () AS n"), "uses OVER"),
+    "a generator of several columns": (
+        lambda: tweets().map("posexplode(split(text, ' ')) AS p"), "several columns",
+    ),
+    "a subquery": (lambda: tweets().map("(SELECT 1) AS one"), "subquery"),
+    "a maker without an end": (lambda: hw.replay(Keyed()), "a rate, a count"),
     "a sink that is none": (lambda: tweets().to("tape"), "'tape' is not known"),
     "a sink without a folder": (lambda: tweets().to("parquet:"), "needs a folder"),
     "columns that do not line up": (

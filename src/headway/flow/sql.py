@@ -9,12 +9,18 @@ from sqlglot import exp
 
 from headway.errors import FlowError
 
-GENERATORS = {"explode", "explode_outer", "posexplode", "posexplode_outer", "inline", "stack"}
+GENERATORS = {"explode", "explode_outer"}
+WIDE = {"posexplode", "posexplode_outer", "inline", "inline_outer", "stack", "json_tuple"}
+AGGREGATES = {
+    "mean", "std", "every", "some", "any", "try_sum", "try_avg", "bool_and", "bool_or", "count_if",
+    "histogram_numeric", "count_min_sketch", "kll_sketch_agg_bigint", "kll_sketch_agg_double",
+}  # fmt: skip
+PRESENT = {"now", "today", "yesterday", "tomorrow"}
 # A replayed batch must give the same answer, so nothing may depend on chance or on the clock.
 CHANGING = {
     "rand", "randn", "random", "uuid", "shuffle", "randstr", "uniform", "now",
     "monotonically_increasing_id", "spark_partition_id", "input_file_name",
-    "current_timestamp", "current_date", "curdate", "localtimestamp", "unix_timestamp_now",
+    "current_timestamp", "current_date", "current_time", "curdate", "localtimestamp",
 }  # fmt: skip
 
 
@@ -53,14 +59,39 @@ def parse_expression(text: str) -> Expression:
             f"{name}() in {text!r} gives another value when a batch is replayed, so answers could "
             "not be exact; use a column of the record, such as its time, instead"
         )
+    for name in sorted(functions & WIDE):
+        raise FlowError(
+            f"{name}() in {text!r} makes several columns at once; use explode(...), which makes one, "
+            "and take it apart in the next map"
+        )
     inner = tree.this if isinstance(tree, exp.Alias) else tree
     return Expression(
         text=text,
         name=tree.output_name or None,
         columns=frozenset(used_columns(tree)),
-        aggregate=any(True for _ in inner.find_all(exp.AggFunc)),
+        aggregate=is_aggregate(inner, functions),
         generator=bool(functions & GENERATORS),
     )
+
+
+def is_aggregate(tree: exp.Expression, functions: set[str]) -> bool:
+    """Whether an expression aggregates; what sqlglot has no class for is known by its name."""
+    return bool(functions & AGGREGATES) or tree.find(exp.AggFunc) is not None
+
+
+def refuse_what_no_step_can_be(tree: exp.Expression, text: str) -> None:
+    """Refuse subqueries, window functions and texts that mean the present time."""
+    if tree.find(exp.Subquery, exp.Select):
+        raise FlowError(f"{text!r} holds a subquery; a step sees one record at a time, so use none")
+    if tree.find(exp.Window):
+        raise FlowError(f"{text!r} uses OVER; put the stream on windows with .window(...) instead")
+    for literal in tree.find_all(exp.Literal):
+        read_as_time = isinstance(literal.parent, exp.Cast | exp.TsOrDsToDate | exp.StrToTime)
+        if read_as_time and literal.name.strip().lower() in PRESENT:
+            raise FlowError(
+                f"{literal.name!r} in {text!r} depends on when it is read, so a replayed batch "
+                "would answer otherwise; use a column of the record, such as its time"
+            )
 
 
 def parse_tree(text: str) -> exp.Expression:
@@ -82,8 +113,7 @@ def parse_tree(text: str) -> exp.Expression:
             f"{text!r} is not one SQL expression; pass each expression as an argument of its own"
         )
     tree: exp.Expression = select.expressions[0]
-    if tree.find(exp.Subquery, exp.Select):
-        raise FlowError(f"{text!r} holds a subquery; a step sees one record at a time, so use none")
+    refuse_what_no_step_can_be(tree, text)
     return tree
 
 

@@ -14,8 +14,8 @@ from typing import Any
 from headway.engine.pairs.failures import Failures
 from headway.engine.pairs.packing import maps
 from headway.engine.pairs.parcels import Incoming, PackedRow, unpack
-from headway.engine.pairs.unpack import pack_answers
-from headway.flow.pairs import Pair, WindowPair
+from headway.engine.pairs.unpack import answers_batch, pack_answers
+from headway.flow.pairs import BasePair, Pair, WindowPair
 from headway.flow.steps import PairStep
 
 Held = tuple[int, bytes]  # a token that names this very version, and the states
@@ -121,7 +121,7 @@ class BucketStates:
                 if not isinstance(state, UNCHANGING):
                     state = copy.deepcopy(state)
                 state, out = pair.update(time, key, value, state)
-                told = list(out) if out else []
+                told = checked(pair, out)
             except Exception:
                 self._fail("update", place, incoming)
                 continue
@@ -163,7 +163,7 @@ class BucketStates:
         for end, key in closing:
             state = states.pop((end, key))
             try:
-                emitted += pair.finalize(key, end / 1e6, state)
+                emitted += checked(pair, pair.finalize(key, end / 1e6, state))
             except Exception:
                 self._failures.handle("finalize", end, key, state)
 
@@ -184,3 +184,11 @@ class BucketStates:
                 state = copy.deepcopy(state)
             fresh[at] = pair.update(time, key, end / 1e6, value, state)
         return fresh
+
+
+def checked(pair: BasePair, told: Iterable[tuple[float, Any, Any]] | None) -> list[Any]:
+    """What a pair emitted, all of it and of the declared types, or the error that it deserves."""
+    found = list(told or ())
+    if found:
+        answers_batch(pair, found)
+    return found

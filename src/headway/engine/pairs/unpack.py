@@ -64,10 +64,12 @@ def times_of(pair: BasePair, times: Iterable[float]) -> pa.Array:
 
 def split_values(values: Iterable[Any], names: list[str]) -> list[Iterable[Any]]:
     """Values of several columns, each a dict by name or a sequence in order, as columns."""
-    rows = [
-        tuple(value.get(name) for name in names) if isinstance(value, dict) else tuple(value)
-        for value in values
-    ]
+    rows = []
+    for value in values:
+        row = tuple(map(value.get, names)) if isinstance(value, dict) else tuple(value)
+        if len(row) != len(names) or (isinstance(value, dict) and not value.keys() >= set(names)):
+            raise RunError(f"a value must hold the columns {', '.join(names)}; got {value!r}")
+        rows.append(row)
     return list(zip(*rows, strict=True))
 
 

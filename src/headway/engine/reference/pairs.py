@@ -8,15 +8,13 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-import pyarrow as pa
-
 from headway.engine.reference.records import Piece, Reason, SetAside
 from headway.engine.reference.sql.moments import moment
 from headway.engine.reference.sql.order import identity
 from headway.engine.reference.sql.types import parse_type
 from headway.errors import FlowError, PairError
 from headway.flow.pairs import Pair, WindowPair
-from headway.flow.schema import Schema, arrow_type
+from headway.flow.schema import Schema, arrow_type, exact_array
 from headway.flow.steps import PairStep
 from headway.flow.windows import Window
 
@@ -195,4 +193,4 @@ def values_of(value: Any, names: Sequence[str]) -> Sequence[Any]:
 
 def typed(value: Any, kind: str) -> Any:
     """A value as its declared column delivers it, refused where it does not fit."""
-    return pa.array([value], type=arrow_type(kind)).to_pylist()[0]
+    return exact_array([value], arrow_type(kind)).to_pylist()[0]

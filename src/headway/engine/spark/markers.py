@@ -30,8 +30,7 @@ def guard_select(select: Expression) -> str:
     if not select.generator:
         return f"CASE WHEN {IS_RECORD} THEN ({tree.sql('spark')}) END AS {select.name}"
     for node in list(tree.find_all(exp.Func)):
-        if function_name(node) in GENERATORS and function_name(node) != "stack":
-            fed = node.expressions[0] if isinstance(node, exp.Anonymous) else node.this
-            guarded = exp.case().when(IS_RECORD, fed.copy()).else_("ARRAY(NULL)")
-            fed.replace(guarded)
+        if function_name(node) in GENERATORS:
+            guarded = exp.case().when(IS_RECORD, node.this.copy()).else_("ARRAY(NULL)")
+            node.this.replace(guarded)
     return f"{tree.sql('spark')} AS {select.name}"

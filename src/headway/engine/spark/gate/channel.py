@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import secrets
-import tempfile
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing.connection import Client, Connection, Listener
-from pathlib import Path
 from typing import Any
 
 from headway.engine.spark.gate.offsets import GateOffset
@@ -74,9 +72,9 @@ class Answerer:
 
     def __init__(self, answer: Callable[[Any], Any]) -> None:
         self._answer = answer
-        self._folder = tempfile.TemporaryDirectory(prefix="headway-")
-        self.address = Address(str(Path(self._folder.name) / "gate"), secrets.token_bytes(32))
-        self._listener = Listener(self.address.path, authkey=self.address.key)
+        key = secrets.token_bytes(32)
+        self._listener = Listener(family="AF_UNIX", authkey=key)
+        self.address = Address(str(self._listener.address), key)
         self._closed = threading.Event()
         threading.Thread(target=self._accept, name="headway-gate", daemon=True).start()
 
@@ -84,7 +82,6 @@ class Answerer:
         """Stop answering and remove the socket."""
         self._closed.set()
         self._listener.close()
-        self._folder.cleanup()
 
     def _accept(self) -> None:
         while not self._closed.is_set():
