@@ -61,8 +61,8 @@ def parse_expression(text: str) -> Expression:
         )
     for name in sorted(functions & WIDE):
         raise FlowError(
-            f"{name}() in {text!r} makes several columns at once; use explode(...), which makes one, "
-            "and take it apart in the next map"
+            f"{name}() in {text!r} makes several columns at once; use explode(...), which makes "
+            "one, and take it apart in the next map"
         )
     inner = tree.this if isinstance(tree, exp.Alias) else tree
     return Expression(
