@@ -1,0 +1,70 @@
+"""What the benchmark of pairs makes of its measurements, and which answers it accepts."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from headway.benches.pairs import (
+    BATCHED,
+    FULL,
+    OURS,
+    RunningCount,
+    RunningCountByBatch,
+    check_answers,
+    figures_of,
+)
+from headway.engine.stock.backlog import Backlog
+from headway.engine.stock.counts import INTERFACES
+from headway.errors import RunError
+from headway.workloads.makers.keyed import Keyed
+
+BACKLOG = Backlog(Keyed(keys=3), 30, 10, ("key",))
+
+
+def truth() -> list[tuple[str, int]]:
+    states: dict[str, int] = {}
+    keys = BACKLOG.maker.make(0, BACKLOG.count).column("key").to_pylist()
+    told = RunningCountByBatch().update_batch([0.0] * len(keys), keys, [None] * len(keys), states)
+    return [(key, n) for _, key, n in told]
+
+
+def table(rows: list[tuple[str, int]]) -> pa.Table:
+    return pa.table({"key": [key for key, _ in rows], "n": [n for _, n in rows]})
+
+
+def test_right_answers_are_accepted_in_any_order() -> None:
+    check_answers(table(truth()[::-1]), BACKLOG)
+
+
+@pytest.mark.parametrize("spoil", ["lost", "twice", "wrong"])
+def test_answers_that_are_lost_doubled_or_wrong_are_refused(spoil: str) -> None:
+    rows = truth()
+    if spoil == "lost":
+        rows = rows[:-1]
+    elif spoil == "twice":
+        rows = [*rows[1:], rows[1]]
+    else:
+        rows[0] = (rows[0][0], 1_000)
+    with pytest.raises(RunError):
+        check_answers(table(rows), BACKLOG)
+
+
+def test_both_pairs_tell_the_same() -> None:
+    pair, states = RunningCount(), {}
+    told: list[tuple[str, int]] = []
+    for key in BACKLOG.maker.make(0, BACKLOG.count).column("key").to_pylist():
+        states[key], out = pair.update(0.0, key, None, states.get(key, pair.init(key)))
+        told += [(key, n) for _, key, n in out]
+    assert told == truth()
+
+
+def test_the_headline_is_against_the_fastest_interface() -> None:
+    slow, middling, fast = INTERFACES
+    rates = {OURS: [30.0, 40.0], BATCHED: [60.0, 60.0]}
+    rates |= {slow: [1.0, 1.0], middling: [2.0, 2.0], fast: [10.0, 10.0]}
+    figures = figures_of({"5000": rates}, FULL, {})
+    assert figures["best_stock"] == {"5000": fast}
+    assert figures["ratio_vs_best_stock"] == {"5000": 3.5}
+    assert figures["ratio_with_update_batch"] == {"5000": 6.0}
+    assert figures["ratio_vs_each"]["5000"][slow] == 35.0
