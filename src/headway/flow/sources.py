@@ -73,7 +73,7 @@ def spool(
     name: str | None = None,
 ) -> Stream:
     """Follow a spool folder that other processes append to through ``headway.Spool``."""
-    topic = Spooled(Path(folder), start)
+    topic = Spooled(Path(folder).resolve(), start)
     found = Schema.parse(schema) if schema else peek_schema(topic)
     return begin(name or Path(folder).name, topic, found, time)
 

@@ -1,7 +1,8 @@
 """Time windows by range and slide, and the arithmetic that assigns a time to them.
 
-A window is ``(t0 + i*slide, t0 + size + i*slide]`` for i = 0, 1, ... : open at its start, closed at
-its end (paper 1, section 2.1). Times are whole microseconds, so the ends are exact.
+A window is ``(t0 + i*slide, t0 + size + i*slide]``: open at its start, closed at its end (paper 1,
+section 2.1). t0 only aligns them: windows that began before it are windows too, so that each record
+lies in some. Times are whole microseconds, so the ends are exact.
 
     time      0        10        20        30        40
     size 20   (---------0---------]
@@ -46,15 +47,11 @@ class Window:
         """The ends of the windows that hold `time_us`, earliest first; an end names its window.
 
         >>> Window(20, 10).ends_of(20), Window(20, 10).ends_of(21), Window(20, 10).ends_of(5)
-        ([20, 30], [30, 40], [20])
+        ([20, 30], [30, 40], [10, 20])
         >>> Window(10, 3).ends_of(21)
         [22, 25, 28]
         """
-        last_end = self.last_end(time_us)
-        first_end = self.origin_us + self.size_us
-        return [end for end in range(last_end, time_us - 1, -self.slide_us) if end >= first_end][
-            ::-1
-        ]
+        return list(range(self.last_end(time_us), time_us - 1, -self.slide_us))[::-1]
 
     def last_end(self, time_us: int) -> int:
         """The end of the last window that holds `time_us`: when it has closed, the time is late."""
@@ -67,9 +64,8 @@ class Window:
         >>> Window(20, 10).closes_between(20, 29), Window(20, 10).closes_between(20, 30)
         (False, True)
         """
-        return (after_us - self.origin_us) // self.slide_us > (
-            before_us - self.origin_us
-        ) // self.slide_us
+        first_end = self.origin_us + self.size_us
+        return (after_us - first_end) // self.slide_us > (before_us - first_end) // self.slide_us
 
 
 def parse_window(

@@ -160,6 +160,7 @@ def test_a_window_pair_answers_each_window_once_it_has_closed() -> None:
     records = [visit(6, "a", "x"), visit(15, "a", "y"), visit(25, "a", "z")]
     outcome = run_flow(gathered(), None, one_by_one("visits", records))
     assert pages(outcome) == [
+        (10.0, "a", ["x"]),
         (20.0, "a", ["x", "y"]),
         (30.0, "a", ["y", "z"]),
         (40.0, "a", ["z"]),

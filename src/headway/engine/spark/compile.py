@@ -94,11 +94,17 @@ def compile_part(part: Flow, read: Callable[[Source], DataFrame], pairs: PairSet
                 ]
             frames[step.name] = compile_step(step, inputs, read, pairs, part)
     except AnalysisException as error:
-        raise FlowError(f"Spark cannot run this flow: {error}") from error
+        raise refused(error) from error
     frame = frames[part.sinks[0].name]
     mode = "update" if isinstance(state, Reduce) and state.window is None else "append"
     kept = [name for name in frame.columns if name not in HIDDEN]
     return Compiled(frame.select(*kept), mode, packed=kept == [ANSWERS])
+
+
+def refused(error: AnalysisException) -> FlowError:
+    """What Spark says against a flow, without the plan that it prints under it."""
+    said = str(error).split("\n")[0].rstrip("; ")
+    return FlowError(f"Spark cannot run this flow: {said}")
 
 
 def compile_step(

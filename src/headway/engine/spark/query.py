@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-from pyspark.errors import StreamingQueryException
+from pyspark.errors import AnalysisException, StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
@@ -14,7 +14,7 @@ from headway.clock import Clock
 from headway.engine.faults import reached
 from headway.engine.pairs.failures import find_pair_error
 from headway.engine.pairs.unpack import unpack_answers
-from headway.engine.spark.compile import Compiled, compile_part, shape_of, stateful_step
+from headway.engine.spark.compile import Compiled, compile_part, refused, shape_of, stateful_step
 from headway.engine.spark.folder import RunFolder
 from headway.engine.spark.gate.admission import Admission
 from headway.engine.spark.gate.columns import LAST
@@ -79,7 +79,11 @@ class GatedQuery:
             .queryName(f"{self.sink.name}-{self._folder.run}")
             .foreachBatch(self._publish)
         )
-        self._query = writer.start()
+        try:
+            self._query = writer.start()
+        except AnalysisException as error:
+            # Some operators are judged only when the query starts.
+            raise refused(error) from error
         execution = self._query._jsq.streamingQuery()
         self.control.attach(lambda: int(execution.watermarkTracker().currentWatermark()))
 
