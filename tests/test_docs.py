@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import re
+from dataclasses import MISSING, fields
 from pathlib import Path
 
 import pytest
@@ -59,3 +61,23 @@ def test_each_name_at_the_front_door_is_shown_to_users() -> None:
 
 def test_the_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text().splitlines()) < 150
+
+
+def settings_table(kind: type) -> str:
+    """The fields of a settings class as a table: name, type, default, and its sentence."""
+    doc = inspect.getdoc(kind) or ""
+    rows = ["| field | type | default | what it does |", "| --- | --- | --- | --- |"]
+    for field in fields(kind):
+        found = re.search(rf"^{field.name}\s\s+(.+)$", doc, re.MULTILINE)
+        assert found, f"{kind.__name__}.{field.name} has no sentence"
+        default = field.default if field.default is not MISSING else field.default_factory()  # type: ignore[misc]
+        shown = f"`{default!r}`".replace("|", "\\|")
+        rows.append(
+            f"| `{field.name}` | {str(field.type).replace('|', 'or')} | {shown} | {found[1]} |"
+        )
+    return "\n".join(rows)
+
+
+@pytest.mark.parametrize("kind", [headway.Settings, headway.Pace], ids=lambda kind: kind.__name__)
+def test_the_settings_page_is_what_the_code_declares(kind: type) -> None:
+    assert settings_table(kind) in (ROOT / "docs" / "settings.md").read_text()
