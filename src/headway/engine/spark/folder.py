@@ -67,7 +67,7 @@ def plain(name: str) -> str:
     return re.sub(r"[^\w.=-]+", "_", name)
 
 
-def open_folder(path: Path, flow: Flow) -> RunFolder:
+def open_folder(path: Path, flow: Flow, buckets: int) -> RunFolder:
     """Take a run folder, new or left by an earlier start of the same flow."""
     path.mkdir(parents=True, exist_ok=True)
     lock = (path / ".lock").open("w")
@@ -81,7 +81,8 @@ def open_folder(path: Path, flow: Flow) -> RunFolder:
     about = path / "run.json"
     if not about.exists():
         known: dict[str, Any] = {
-            "run": secrets.token_hex(4), "fingerprint": flow.fingerprint, "flow": str(flow)
+            "run": secrets.token_hex(4), "fingerprint": flow.fingerprint, "flow": str(flow),
+            "buckets": buckets,
         }  # fmt: skip
         write_durably(about, json.dumps(known, indent=1).encode())
         return RunFolder(path, known["run"], lock, fresh=True)
@@ -92,6 +93,13 @@ def open_folder(path: Path, flow: Flow) -> RunFolder:
             f"the folder {path} belongs to another flow.\n  it was begun with:\n"
             f"{indent(known['flow'])}\n  now it is given:\n{indent(str(flow))}\n"
             "Give this flow a folder of its own."
+        )
+    if known["buckets"] != buckets:
+        lock.close()
+        raise CheckpointError(
+            f"the run in {path} keeps the states of its pairs in {known['buckets']} buckets; with "
+            f"{buckets} they would not be found. Set buckets={known['buckets']} again, or give a "
+            "new run folder"
         )
     return RunFolder(path, known["run"], lock, fresh=False)
 

@@ -50,7 +50,7 @@ def run(
         check_source(source)
     spark = check_session(session) if session else open_session(settings.master, settings.spark)
     place = Path(folder) if folder is not None else new_folder(flow)
-    return RunHandle(flow, wanted, spark, open_folder(place, flow), settings)
+    return RunHandle(flow, wanted, spark, open_folder(place, flow, settings.buckets), settings)
 
 
 def new_folder(flow: Flow) -> Path:
