@@ -55,6 +55,7 @@ class Wait:
 
 
 POLL_S = 0.01
+THE_END = "the topic has ended"
 
 
 def choose_batch(seen: Seen, pace: Pace) -> Admit | Wait:
@@ -79,5 +80,5 @@ def choose_batch(seen: Seen, pace: Pace) -> Admit | Wait:
     if seen.windows_to_close:
         return Admit(0, "windows to close")
     if seen.end_to_mark:
-        return Admit(0, "the topic has ended")
+        return Admit(0, THE_END)
     return Wait(POLL_S, "nothing waits")

@@ -68,7 +68,7 @@ class Shape:
         """Whether the batch carries a marker row: for the end of the topic, or to close windows."""
         if self.window is None:
             return False
-        return (after.ended and not before.ended) or self.for_pair
+        return after.ended > before.ended or self.for_pair
 
 
 @dataclass(frozen=True, slots=True)

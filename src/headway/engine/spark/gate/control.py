@@ -14,7 +14,7 @@ from headway.engine.spark.gate.channel import Answerer, Ask, Hold, Reply, Take, 
 from headway.engine.spark.gate.offsets import GateOffset
 from headway.engine.topics.port import Position, advance, count_between
 from headway.flow.windows import Window
-from headway.keep.pacing import Admit, Pace, Seen, choose_batch
+from headway.keep.pacing import THE_END, Admit, Pace, Seen, choose_batch
 
 NEVER_S = -1e9
 
@@ -40,6 +40,7 @@ class Control:
         self._t0_us = 0
         self._stopping = False
         self._views: dict[str, SourceView] = {}
+        self._marked: set[str] = set()
         self.expected: set[str] = set()
         self.all_read = threading.Event()
         self._answerer = Answerer(self.answer)
@@ -110,7 +111,10 @@ class Control:
         closing = self._window is not None and self._window.closes_between(
             decided.wm_ms * 1_000, watermark_ms * 1_000
         )
-        ending = self._window is not None and ask.finished and not decided.ended
+        unmarked = not decided.ended or (
+            len(self.expected) > 1 and ask.start.source not in self._marked
+        )
+        ending = self._window is not None and ask.finished and unmarked
         return Seen(
             since_last_start_s=self._clock.steady_s() - view.last_start_s,
             waiting=count_between(ask.start.position, ask.reach),
@@ -121,10 +125,13 @@ class Control:
 
     def _end(self, ask: Ask, wanted: Admit, watermark_ms: int) -> GateOffset:
         position = advance(ask.start.position, ask.reach, wanted.max_rows)
+        marking = wanted.because == THE_END
+        if marking:
+            self._marked.add(ask.start.source)
         return ask.start.moved(
             position,
             wm_ms=watermark_ms,
-            ended=ask.start.decision.ended or wanted.because == "the topic has ended",
+            ended=ask.start.decision.ended + marking,
             readers=self._pace.readers or os.cpu_count() or 1,
             interval_us=round(self._pace.interval_s * 1e6),
             max_rows=self._pace.max_rows,

@@ -1,6 +1,6 @@
 """What a batch was decided to do, as the offset that Spark logs before it runs the batch.
 
-    {"tweets": {"0": 1200}, "headway": {"t0_us": ..., "wm_ms": ..., "ended": false, ...}}
+    {"tweets": {"0": 1200}, "headway": {"t0_us": ..., "wm_ms": ..., "ended": 0, ...}}
 
 The topic's positions stand under its name, in the form that Kafka's own source uses; what headway
 decided stands beside them. After a crash Spark replays the offset, so the decision is the same.
@@ -22,13 +22,14 @@ class Decision:
     begin        where the run began to read
     t0_us        when the run began, from which a replay counts; 0 before the first batch
     wm_ms        the watermark while the batch runs: windows that end by then are closed
-    ended        whether the end of the topic is marked by now
+    ended        how often the end of the topic was marked: again after a restart, where several
+                 sources share a watermark, since Spark then forgets what each of them had reached
     """
 
     begin: Position
     t0_us: int = 0
     wm_ms: int = 0
-    ended: bool = False
+    ended: int = 0
     readers: int = 1
     interval_us: int = 0
     max_rows: int | None = None
