@@ -141,6 +141,32 @@ def test_two_pairs_with_other_parameters_are_two_steps() -> None:
     assert len(flow.stateful()) == 2
 
 
+def test_two_topics_that_look_alike_are_not_taken_for_one() -> None:
+    left, right = hw.replay([{"a": 1}]), hw.replay([{"a": 2}])
+    with pytest.raises(FlowError, match="two steps are called 'records'"):
+        left.merge(right).to("console")
+    assert len(left.merge(hw.replay([{"a": 2}], name="more")).to("console").sources) == 2
+
+
+def test_two_sinks_in_one_place_are_refused() -> None:
+    counts = tweets().key("text").reduce(n="count(*)")
+    with pytest.raises(FlowError, match="both write to"):
+        hw.join(counts.to("spool:out", name="a"), counts.to("spool:./out", name="b"))
+
+
+class Stopping(hw.Pair):
+    """Has a set as a parameter."""
+
+    def __init__(self, words: object) -> None:
+        self.words = words
+
+
+def test_a_pair_is_known_again_by_its_parameters() -> None:
+    assert Stopping({"b", "a"}).signature == "Stopping(words={'a', 'b'})"
+    with pytest.raises(FlowError, match="give its class a __repr__"):
+        tweets().pair(Stopping(object()))
+
+
 def test_two_sinks_need_two_names() -> None:
     with pytest.raises(FlowError, match="two sinks are called 'counts'"):
         hw.join(
@@ -173,6 +199,11 @@ def test_a_fingerprint_changes_with_the_state_and_not_with_the_sink() -> None:
         tweets().pair(Summing(1)),
         tweets().pair(Summing(2)),
         hw.replay(RECORDS, name="tweets", time=EventTime("at")).key("text").reduce(n="count(*)"),
+        hw.replay(RECORDS, name="tweets", time=EventTime("at", unit="ms"))
+        .key("text")
+        .reduce(n="count(*)"),
+        tweets().key("text").window("12345s").reduce(n="count(*)"),
+        tweets().key("text").window("12341s").reduce(n="count(*)"),
     ]
     prints = {stream.to("console").fingerprint for stream in [counts, *others]}
     assert len(prints) == len(others) + 1

@@ -6,9 +6,19 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
 
 from headway.errors import FlowError
-from headway.flow.steps import STATEFUL, PairStep, Reduce, Sink, Source, Step, describe_step
+from headway.flow.steps import (
+    STATEFUL,
+    PairStep,
+    Reduce,
+    Sink,
+    Source,
+    Step,
+    describe_step,
+    identify_step,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +33,7 @@ class Flow:
         by_name: dict[str, Step] = {}
         for step in steps:
             known = by_name.setdefault(step.name, step)
-            if known is not step and describe_step(known) != describe_step(step):
+            if known is not step and not same_step(known, step):
                 raise FlowError(
                     f"two steps are called {step.name!r}; give one of them another name"
                 )
@@ -41,6 +51,7 @@ class Flow:
             raise FlowError(f"the flow runs in a circle: {circle}; take one arrow out") from None
         if not flow.sinks:
             raise FlowError("the flow has no sink, so it answers nobody; end it with .to(...)")
+        check_sinks(flow.sinks)
         return flow
 
     def __getitem__(self, name: str) -> Step:
@@ -79,8 +90,29 @@ class Flow:
     def fingerprint(self) -> str:
         """A short text that changes when the state or the offsets of a checkpoint would not fit."""
         kept = [step for step in self.steps if not isinstance(step, Sink)]
-        text = "\n".join(f"{step.inputs} {describe_step(step)}" for step in kept)
+        text = "\n".join(identify_step(step) for step in kept)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def same_step(left: Step, right: Step) -> bool:
+    """Whether two steps of one name are one; sources must be the same topic, not look alike."""
+    if isinstance(left, Source) or isinstance(right, Source):
+        return left == right
+    return describe_step(left) == describe_step(right)
+
+
+def check_sinks(sinks: tuple[Sink, ...]) -> None:
+    """Refuse two sinks in one place: each would take the other's batches for its own."""
+    places: dict[tuple[str, Path], str] = {}
+    for sink in sinks:
+        if sink.target.kind in ("spool", "parquet"):
+            place = (sink.target.kind, Path(sink.target.address).resolve())
+            other = places.setdefault(place, sink.name)
+            if other != sink.name:
+                raise FlowError(
+                    f"sinks {other!r} and {sink.name!r} both write to {sink.target.address!r}; "
+                    "give each a folder of its own"
+                )
 
 
 def join(*flows: Flow) -> Flow:

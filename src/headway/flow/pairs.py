@@ -33,8 +33,14 @@ class BasePair:
     @property
     def signature(self) -> str:
         """Name and parameters: two pairs with the same signature compute the same."""
-        given = ", ".join(f"{name}={value!r}" for name, value in sorted(vars(self).items()))
-        return f"{self.name}({given})"
+        given = [f"{name}={stable_repr(value)}" for name, value in sorted(vars(self).items())]
+        for text in given:
+            if " at 0x" in text:
+                raise FlowError(
+                    f"{self.name} has the parameter {text}, whose text changes from start to "
+                    "start, so a checkpoint could not be known again; give its class a __repr__"
+                )
+        return f"{self.name}({', '.join(given)})"
 
     def output(self) -> Schema:
         """The columns of the pair's answers."""
@@ -46,6 +52,13 @@ class BasePair:
                 )
         fixed = (Column("time", "timestamp"), Column("key", spark_type(self.key)))
         return Schema(fixed + values.columns)
+
+
+def stable_repr(value: Any) -> str:
+    """A parameter as text that is the same in every process: sets in order."""
+    if isinstance(value, set | frozenset):
+        return "{" + ", ".join(sorted(map(repr, value))) + "}"
+    return repr(value)
 
 
 class Pair(BasePair):

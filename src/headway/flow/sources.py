@@ -54,6 +54,11 @@ def replay(
     elif isinstance(what, RecordMaker):
         if rate is None and count is None:
             raise FlowError("a maker has no end; give replay a rate, a count, or both")
+        if " at 0x" in repr(what):
+            raise FlowError(
+                f"{what!r} has no text of its own, so a checkpoint could not be known again; make "
+                "it a dataclass or give it a __repr__"
+            )
         topic = MadeRecords(what, parse_rate(rate), count)
         found, label = Schema.parse(schema or what.schema), type(what).__name__.lower()
     elif isinstance(what, Sequence) and not isinstance(what, str):

@@ -8,7 +8,7 @@ from typing import Literal
 from headway.flow.pairs import BasePair
 from headway.flow.schema import Schema
 from headway.flow.sql import Expression
-from headway.flow.topics import EventTime, Target, Topic, describe_topic
+from headway.flow.topics import EventTime, Target, Topic, describe_topic, identify_topic
 from headway.flow.windows import Window
 
 OnError = Literal["stop", "quarantine"]
@@ -89,6 +89,16 @@ class Sink:
 
 Step = Source | Map | Filter | Merge | Reduce | PairStep | Sink
 STATEFUL = (Reduce, PairStep)
+
+
+def identify_step(step: Step) -> str:
+    """All that decides whether a checkpoint fits a step: what `describe_step` rounds, exactly."""
+    exact = ""
+    if isinstance(step, Source):
+        exact = f" {identify_topic(step.topic)} {step.time}"
+    elif isinstance(step, Reduce | PairStep) and step.window is not None:
+        exact = f" {step.window.exact}"
+    return f"{step.inputs} {describe_step(step)}{exact}"
 
 
 def describe_step(step: Step) -> str:

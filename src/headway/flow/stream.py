@@ -76,7 +76,7 @@ class Stream:
         for name in aggregates:
             if name in self.by or name in windowed:
                 raise FlowError(f"aggregate {name!r} has the name of another column; rename it")
-        name = self._name("reduce", f"{self.by} {aggregates} {self.over}")
+        name = self._name("reduce", f"{self.by} {aggregates} {self.over and self.over.exact}")
         step = Reduce(name, (self._head,), self.by, parsed, self.over)
         columns = (*windowed, *self.by, *aggregates)
         return Stream((*self.steps, step), columns, self.by, None, reduced=True)
@@ -93,7 +93,9 @@ class Stream:
         if on_error not in ("stop", "quarantine"):
             raise FlowError(f"on_error must be 'stop' or 'quarantine'; got {on_error!r}")
         columns = pair.output().names
-        name = self._name("pair", f"{pair.signature} {self.by} {self.over} {on_error}")
+        name = self._name(
+            "pair", f"{pair.signature} {self.by} {self.over and self.over.exact} {on_error}"
+        )
         step = PairStep(name, (self._head,), pair, self.by, self.over, on_error)
         return Stream((*self.steps, step), columns, ("key",), None, reduced=True)
 

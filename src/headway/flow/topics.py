@@ -81,6 +81,11 @@ def describe_topic(topic: Topic) -> str:
             return f"spool {folder.name}"
 
 
+def identify_topic(topic: Topic) -> str:
+    """What a checkpoint's offsets belong to; a file may have moved, a spool may not."""
+    return str(topic.folder) if isinstance(topic, Spooled) else describe_topic(topic)
+
+
 @dataclass(frozen=True, slots=True)
 class EventTime:
     """The column that says when a record happened, and its unit where it is a number."""

@@ -39,6 +39,11 @@ class Window:
         return text
 
     @property
+    def exact(self) -> str:
+        """All that the window is, to the microsecond."""
+        return f"{self.size_us}/{self.slide_us}+{self.lateness_us}@{self.origin_us}us"
+
+    @property
     def tumbling(self) -> bool:
         """Whether each time lies in exactly one window."""
         return self.size_us == self.slide_us

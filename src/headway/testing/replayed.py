@@ -11,7 +11,7 @@ import pyarrow.parquet
 
 from headway.engine.reference.run import Answer, Arrived, Batch, Outcome, SetAside, run_flow
 from headway.engine.spark.folder import plain
-from headway.engine.spark.gate.columns import PARTITION_SHIFT
+from headway.engine.spark.gate.columns import seq_of
 from headway.engine.spark.gate.offset_log import LoggedBatch, read_offset_log
 from headway.engine.topics.opening import open_topic
 from headway.engine.topics.port import Records, Slice
@@ -37,10 +37,15 @@ def reference_outcome(flow: Flow, folder: Path, sink: str | None = None) -> Outc
     part = flow.part_for(wanted)
     unreadable: list[SetAside] = []
     batches = [
-        Batch({s.name: arrived(s, each, folder, unreadable) for s in part.sources},
-              each.watermark_ms)
+        Batch(
+            {
+                source.name: arrived((number, source), each, folder, unreadable)
+                for number, source in enumerate(part.sources)
+            },
+            each.watermark_ms,
+        )
         for each in logged
-    ]  # fmt: skip
+    ]
     outcome = run_flow(part, wanted.name, batches, ended=False)
     return Outcome(outcome.answers, (*unreadable, *outcome.set_aside))
 
@@ -49,11 +54,12 @@ def published(flow: Flow, folder: Path, sink: str | None = None) -> tuple[Answer
     """The answers that a run has put into its spool or Parquet sink, each with its batch."""
     wanted = sink_called(flow, sink)
     place = Path(wanted.target.address)
+    run = json.loads((folder / "run.json").read_text())["run"]
     match wanted.target.kind:
         case "spool":
-            tables = spooled_tables(place, json.loads((folder / "run.json").read_text())["run"])
+            tables = spooled_tables(place, run)
         case "parquet":
-            tables = parquet_tables(place)
+            tables = parquet_tables(place, run)
         case kind:
             raise TopicError(f"a {kind} sink keeps no answers; use a spool or Parquet to compare")
     return tuple(Answer(batch, row) for batch, table in tables for row in table.to_pylist())
@@ -70,9 +76,10 @@ def checkpoint_of(folder: Path, sink: Sink) -> Path:
 
 
 def arrived(
-    source: Source, batch: LoggedBatch, folder: Path, unreadable: list[SetAside]
+    numbered: tuple[int, Source], batch: LoggedBatch, folder: Path, unreadable: list[SetAside]
 ) -> list[Arrived]:
     """The records of one source that a batch took; what could not be read joins `unreadable`."""
+    number, source = numbered
     end = batch.ends[source.name]
     topic = open_topic(source, folder / "topics", end.decision.t0_us)
     found: list[Arrived] = []
@@ -81,7 +88,7 @@ def arrived(
         if first == stop:
             continue
         for records in topic.read(Slice(partition, first, stop)):
-            found += rows_of(records, int(partition))
+            found += rows_of(records, number, partition)
             unreadable += [
                 SetAside(source.name, "unreadable", None, bad.raw, bad.reason)
                 for bad in records.bad
@@ -89,11 +96,13 @@ def arrived(
     return found
 
 
-def rows_of(records: Records, partition: int) -> Iterator[Arrived]:
+def rows_of(records: Records, number: int, partition: str) -> Iterator[Arrived]:
     """Records as the reference engine takes them, numbered as the gate numbers them."""
-    rows = zip(records.arrivals_us, records.offsets, records.batch.to_pylist(), strict=True)
-    for arrival_us, offset, record in rows:
-        yield Arrived(int(arrival_us), (partition << PARTITION_SHIFT) + int(offset), record)
+    seqs = seq_of(number, partition, records.offsets)
+    for arrival_us, seq, record in zip(
+        records.arrivals_us, seqs, records.batch.to_pylist(), strict=True
+    ):
+        yield Arrived(int(arrival_us), int(seq), record)
 
 
 def spooled_tables(folder: Path, run: str) -> Iterator[tuple[int, pa.Table]]:
@@ -106,7 +115,7 @@ def spooled_tables(folder: Path, run: str) -> Iterator[tuple[int, pa.Table]]:
                 yield int(batch), rows.drop_columns([ARRIVAL])
 
 
-def parquet_tables(folder: Path) -> Iterator[tuple[int, pa.Table]]:
-    """The files of a Parquet sink, by batch."""
-    for path in sorted(folder.glob("batch-*.parquet")):
-        yield int(path.stem.removeprefix("batch-")), pyarrow.parquet.read_table(path)
+def parquet_tables(folder: Path, run: str) -> Iterator[tuple[int, pa.Table]]:
+    """The files that one run has put into a Parquet sink, by batch."""
+    for path in sorted(folder.glob(f"batch-*-{run}.parquet")):
+        yield int(path.stem.split("-")[1]), pyarrow.parquet.read_table(path)

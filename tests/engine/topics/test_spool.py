@@ -48,6 +48,27 @@ def test_a_tag_is_appended_once(tmp_path: Path) -> None:
     assert len(read_all(tmp_path / "s")) == 1
 
 
+def test_a_tag_that_no_file_name_can_hold_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(TopicError, match="a tag is made of"):
+        Spool(tmp_path / "s", "word string, n bigint").append([{"word": "a", "n": 1}], tag="a b")
+
+
+def test_a_batch_is_cut_in_the_order_of_writing_not_in_equal_shares(tmp_path: Path) -> None:
+    # p0  0        1        2      one record each
+    # p1    0..9      10..19       ten records each, in between
+    spool = Spool(tmp_path / "s", "word string, n bigint", partitions=2)
+    for turn in range(3):
+        spool.append([{"word": "quiet", "n": turn}], partition=0)
+        if turn < 2:
+            spool.append([{"word": "busy", "n": n} for n in range(10)], partition=1)
+    topic = OpenSpool(tmp_path / "s", SCHEMA)
+    start, reach = topic.begin(), topic.reach(0)
+    assert topic.cut(start, reach, 5) == {"0": 1, "1": 4}
+    assert topic.cut(start, reach, 14) == {"0": 2, "1": 12}
+    assert topic.cut({"0": 1, "1": 4}, reach, 7) == {"0": 2, "1": 10}
+    assert topic.cut(start, reach, None) == {"0": 3, "1": 20}
+
+
 def append_many(folder: Path, name: str) -> None:
     spool = Spool(folder)
     for n in range(20):

@@ -13,7 +13,7 @@ from typing import Any
 
 from headway.engine.pairs.failures import Failures
 from headway.engine.pairs.packing import maps
-from headway.engine.pairs.parcels import Incoming, PackedRow, unpack
+from headway.engine.pairs.parcels import NAN, Incoming, PackedRow, unpack
 from headway.engine.pairs.unpack import answers_batch, pack_answers
 from headway.flow.pairs import BasePair, Pair, WindowPair
 from headway.flow.steps import PairStep
@@ -82,7 +82,7 @@ class BucketStates:
         if states is not None and token == held[0]:
             return states
         found: dict[Any, Any] = pickle.loads(held[1])
-        return found
+        return {one_key(at): found[at] for at in found} if any(map(holds_nan, found)) else found
 
     def _update_keys(
         self, pair: Pair, incoming: Incoming, states: dict[Any, Any], emitted: list[Any]
@@ -184,6 +184,20 @@ class BucketStates:
                 state = copy.deepcopy(state)
             fresh[at] = pair.update(time, key, end / 1e6, value, state)
         return fresh
+
+
+def holds_nan(key: Any) -> bool:
+    """Whether a key is or holds what is no number."""
+    if type(key) is tuple:
+        return any(part != part for part in key)
+    return bool(key != key)
+
+
+def one_key(key: Any) -> Any:
+    """A key out of the store, where what is no number must be the object that records have."""
+    if isinstance(key, tuple):
+        return tuple(map(one_key, key))
+    return NAN if key != key else key
 
 
 def checked(pair: BasePair, told: Iterable[tuple[float, Any, Any]] | None) -> list[Any]:

@@ -19,6 +19,7 @@ from headway.engine.pairs.columns import to_rows, to_values
 
 Numbers = NDArray[np.int64]
 Mapped = tuple[int, float, Any, Any]  # row in the task, time, key, value
+NAN = float("nan")
 NO_NUMBERS: Numbers = np.empty(0, dtype=np.int64)
 ARRIVAL, SEQ, TIME = "__arrival_us", "__seq", "__time_us"
 
@@ -107,8 +108,19 @@ def keys_of(batch: pa.RecordBatch, key: tuple[str, ...]) -> list[Any]:
     """The key of each row: a value, a tuple of values, or None for a flow without a key."""
     if not key:
         return [None] * batch.num_rows
-    columns = [to_values(batch.column(name)) for name in key]
+    columns = [one_nan(batch.column(name)) for name in key]
     return columns[0] if len(columns) == 1 else list(zip(*columns, strict=True))
+
+
+def one_nan(column: pa.Array) -> list[Any]:
+    """The values of a key's column, where all that are no number are one and the same object.
+
+    To Python two of them are two keys, so each record would get a state of its own.
+    """
+    values = to_values(column)
+    if not pa.types.is_floating(column.type):
+        return values
+    return [NAN if value is not None and value != value else value for value in values]
 
 
 def open_mapped(packed: list[bytes]) -> Incoming:

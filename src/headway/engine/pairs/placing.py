@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pickle
 import zlib
-from decimal import Decimal
 from functools import lru_cache
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -49,7 +49,7 @@ def stable_bytes(key: Any) -> bytes:
     match key:
         case str():
             return key.encode()
-        case int() | float() | Decimal():
+        case Number():
             return b"%d" % hash(key) if key == key else b"nan"
         case tuple():
             return b"\0".join(stable_bytes(part) for part in key)

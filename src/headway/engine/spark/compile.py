@@ -49,7 +49,8 @@ def shape_of(part: Flow, source: Source) -> Shape:
     assert source.schema is not None
     columns = tuple(name for name in source.schema.names if name in needed(part, source))
     for_pair = isinstance(state, PairStep)
-    return Shape(columns, state.window if state else None, for_pair)
+    number = [found.name for found in part.sources].index(source.name)
+    return Shape(columns, state.window if state else None, for_pair, number)
 
 
 def needed(part: Flow, source: Source) -> set[str]:

@@ -79,7 +79,7 @@ class Meter:
         )
         rows = sum(each.count for each in arrivals)
         ranges = ranges_of(ends, starts)
-        kept_out, failed = count_set_aside(self._quarantine, ranges)
+        kept_out, failed = count_set_aside(self._quarantine, ranges, self._control.expected)
         self._answered += rows - failed
         self._set_aside += kept_out + failed
         decided = ends[0].decision
@@ -134,7 +134,7 @@ class Meter:
     def _recovered(self, batch: LoggedBatch, at_s: float) -> BatchLine:
         ends = list(batch.ends.values())
         ranges = {end.source: (batch.starts[end.source], end.position) for end in ends}
-        kept_out, failed = count_set_aside(self._quarantine, ranges)
+        kept_out, failed = count_set_aside(self._quarantine, ranges, self._control.expected)
         rows = sum(count_between(start, end) for start, end in ranges.values()) - kept_out
         self._answered += rows - failed
         self._set_aside += kept_out + failed

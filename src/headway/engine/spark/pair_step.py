@@ -27,6 +27,8 @@ from headway.flow.steps import PairStep, Step
 
 STATE = "token bigint, states binary"
 ANSWERS = "answers"
+REMEMBERED: dict[bytes, BucketStates] = {}
+STEPS_REMEMBERED = 4
 PARCELS = "bucket int, closed_us bigint, records binary"
 
 
@@ -70,26 +72,33 @@ def map_with(frozen: bytes) -> Any:
 
 def update_with(frozen: bytes) -> Any:
     """The function that Spark calls for each bucket that has records."""
-    worker: list[BucketStates] = []
 
     def update(
         key: tuple[Any, ...], frames: Iterator[pd.DataFrame], state: GroupState
     ) -> Iterator[pd.DataFrame]:
-        if not worker:
-            step, settings = cloudpickle.loads(frozen)
-            worker.append(BucketStates(step, settings.quarantine))
+        states = states_of(frozen)
         rows = [
             PackedRow(*row)
             for frame in frames
             for row in zip(frame["closed_us"], frame["records"], strict=True)
         ]
         held = state.get if state.exists else None
-        kept, answers = worker[0].update(int(key[0]), rows, held)
+        kept, answers = states.update(int(key[0]), rows, held)
         state.update(kept)
         if answers is not None:
             yield pd.DataFrame({ANSWERS: [answers]})
 
     return update
+
+
+def states_of(frozen: bytes) -> BucketStates:
+    """The states that this worker remembers of a step; Spark makes `update` anew for each task."""
+    if frozen not in REMEMBERED:
+        while len(REMEMBERED) >= STEPS_REMEMBERED:
+            REMEMBERED.pop(next(iter(REMEMBERED)))
+        step, settings = cloudpickle.loads(frozen)
+        REMEMBERED[frozen] = BucketStates(step, settings.quarantine)
+    return REMEMBERED[frozen]
 
 
 def unpack_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -31,6 +31,8 @@ from headway.flow.steps import PairStep, Source
 from headway.measure.batches import BatchLog
 from headway.measure.latency import Latency
 
+POLL_S = 0.02
+
 
 class GatedQuery:
     """The query that leads to one sink of a flow."""
@@ -43,7 +45,7 @@ class GatedQuery:
         state = stateful_step(part)
         self._by_arrival = all(source.time is None for source in part.sources)
         self.control = Control(settings.pace, state.window if state else None, clock)
-        self.control.expected = {source.name for source in part.sources}
+        self.control.expected = tuple(source.name for source in part.sources)
         # Whole, since executors on other hosts have working folders of their own.
         quarantine = (folder.quarantine / self.sink.name).resolve()
         self._quarantine = quarantine
@@ -138,12 +140,8 @@ class GatedQuery:
         assert self._query is not None
         until = self._clock.steady_s() + patience_s
         while self._query.isActive and self._clock.steady_s() < until:
-            if (
-                not self._query.status["isTriggerActive"]
-                or not self._query.status["isDataAvailable"]
-            ):
+            if self.control.idle.wait(POLL_S):
                 return
-            self._clock.sleep(0.02)
 
     def error(self) -> HeadwayError | None:
         """Why the query failed, in words that say what to do; None while it has not."""

@@ -166,27 +166,37 @@ class RunHandle:
         with self._stopping:
             if self._done.is_set():
                 return
-            for query in self._queries:
-                query.stop(PATIENCE_S)
-            self._finish()
+            try:
+                for query in self._queries:
+                    query.stop(PATIENCE_S)
+                failed = [error for query in self._queries if (error := query.error()) is not None]
+                self._error = self._error or next(iter(failed), None)
+                self._listener.drain(self._spark)
+                self._spark.streams.removeListener(self._listener)
+            except Exception as error:
+                # Spark itself is gone, or its bus is stuck: the run is over all the same.
+                self._error = self._error or RunError(
+                    f"Spark went away while the run ended: {error}"
+                )
+            finally:
+                self._folder.release()
+                self._done.set()
 
     def _watch(self) -> None:
         while not self._done.wait(POLL_S):
-            failed = [error for query in self._queries if (error := query.error()) is not None]
-            if failed:
-                self._error = failed[0]
-                self.stop()
-            elif all(not query.active for query in self._queries) or (
-                self.settings.until == "end"
-                and all(query.control.all_read.is_set() for query in self._queries)
-            ):
+            try:
+                over = self._is_over()
+            except Exception as error:
+                self._error = RunError(f"Spark went away while the run was watched: {error}")
+                over = True
+            if over:
                 self.stop()
 
-    def _finish(self) -> None:
-        self._listener.drain(self._spark)
-        self._spark.streams.removeListener(self._listener)
-        self._folder.release()
-        self._done.set()
+    def _is_over(self) -> bool:
+        if any(not query.active for query in self._queries):
+            return True
+        read = all(query.control.all_read.is_set() for query in self._queries)
+        return self.settings.until == "end" and read
 
     def _abandon(self) -> None:
         for query in self._queries:

@@ -39,7 +39,7 @@ OUR_SETTINGS = {
 def open_session(master: str, extra: dict[str, str] | None = None) -> SparkSession:
     """A session of our own with the settings that headway wants."""
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    active = SparkSession.getActiveSession()
+    active = SparkSession.getActiveSession() or SparkSession._instantiatedSession
     if active is not None:
         return check_session(active)
     builder = SparkSession.builder.master(master).appName("headway")

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from headway.engine.spark.gate.columns import PARTITION_SHIFT
+from headway.engine.spark.gate.columns import place_of
 from headway.engine.topics.port import Position
 from headway.engine.topics.quarantine import NAME
 
 Ranges = Mapping[str, tuple[Position, Position]]  # source -> first offsets, offsets after the last
 
 
-def count_set_aside(folder: Path, ranges: Ranges) -> tuple[int, int]:
+def count_set_aside(folder: Path, ranges: Ranges, sources: Sequence[str]) -> tuple[int, int]:
     """Records of the ranges that never became rows, and rows on which a pair failed.
 
     The next batch may be writing its own while this one is being counted, and a batch that is
@@ -26,8 +26,8 @@ def count_set_aside(folder: Path, ranges: Ranges) -> tuple[int, int]:
             continue
         first = int(match[3])
         if match[5] == "failed":
-            partition, offset = first >> PARTITION_SHIFT, first & ((1 << PARTITION_SHIFT) - 1)
-            if any(holds(range_, str(partition), offset) for range_ in ranges.values()):
+            number, partition, offset = place_of(first)
+            if holds(ranges[sources[number]], partition, offset):
                 failed.add(first)
         elif match[1] in ranges and holds(ranges[match[1]], match[2], first):
             kept_out += int(match[6])

@@ -73,15 +73,15 @@ class CallbackSink:
 
 
 class ParquetSink:
-    """One file per batch, named after it; a file that is there is left as it is."""
+    """One file per batch, named after it and its run; a file that is there is left as it is."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, run: str) -> None:
+        self._folder, self._run = folder, run
         folder.mkdir(parents=True, exist_ok=True)
 
     def publish(self, batch: int, answers: pa.Table) -> bool:
         """Write the batch's file."""
-        path = self._folder / f"batch-{batch:012d}.parquet"
+        path = self._folder / f"batch-{batch:012d}-{self._run}.parquet"
         if path.exists():
             return False
         if answers.num_rows:
@@ -92,7 +92,7 @@ class ParquetSink:
 
     def any_published(self) -> bool:
         """Whether there is a file of a batch."""
-        return any(self._folder.glob("batch-*.parquet"))
+        return any(self._folder.glob(f"batch-*-{self._run}.parquet"))
 
 
 class SpoolSink:
@@ -134,7 +134,7 @@ def open_sink(target: Target, folder: Path, run: str) -> Publisher:
         case "spool":
             return SpoolSink(Path(target.address), run)
         case "parquet":
-            return ParquetSink(Path(target.address))
+            return ParquetSink(Path(target.address), run)
         case "console":
             return CallbackSink(show, ledger)
         case "callback":

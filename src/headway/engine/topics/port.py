@@ -52,6 +52,10 @@ class OpenTopic(Protocol):
         """How far records have arrived by `now_us`; it may never shrink what was said before."""
         ...
 
+    def cut(self, start: Position, reach: Position, rows: int | None) -> Position:
+        """Where a batch of at most `rows` records from `start` ends, in order of arrival."""
+        ...
+
     def finished(self, position: Position) -> bool:
         """Whether no record will ever come after `position`."""
         ...

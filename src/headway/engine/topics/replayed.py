@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from headway.engine.topics.blocks import Blocks, lay_out
 from headway.engine.topics.decode import Layout, decode
-from headway.engine.topics.port import BadRecord, Position, Records, Slice
+from headway.engine.topics.port import BadRecord, Position, Records, Slice, advance
 from headway.flow.rates import RateSchedule
 from headway.flow.schema import Schema
 from headway.flow.topics import MadeRecords, ReplayedFile, ReplayedRecords
@@ -90,6 +90,10 @@ class OpenReplay:
         if due is None:
             due = count if count is not None else np.iinfo(np.int64).max
         return {ONLY: due if count is None else min(due, count)}
+
+    def cut(self, start: Position, reach: Position, rows: int | None) -> Position:
+        """One partition: as far as the rows go."""
+        return advance(start, reach, rows)
 
     def finished(self, position: Position) -> bool:
         """Whether the last record was read."""

@@ -27,6 +27,7 @@ from headway.errors import SchemaMismatch, TopicError
 from headway.flow.schema import Schema, exact_batch
 
 NAME = re.compile(r"(\d{20})-(\d{10})-([0-9a-f]{8})(?:-([\w.=-]+))?\.arrow")
+TAG = re.compile(r"[\w.=-]+")
 ARRIVAL = "__arrival_us"
 
 
@@ -39,6 +40,7 @@ class SpoolFile:
     count: int
     checksum: int
     tag: str | None
+    written_ns: int = 0
 
     @property
     def stop(self) -> int:
@@ -67,7 +69,8 @@ def list_files(folder: Path) -> list[SpoolFile]:
         if match := NAME.fullmatch(entry.name):
             first, size, checksum, tag = match.groups()
             path = Path(entry.path)
-            found.append(SpoolFile(path, int(first), int(size), int(checksum, 16), tag))
+            sum_, written_ns = int(checksum, 16), entry.stat().st_mtime_ns
+            found.append(SpoolFile(path, int(first), int(size), sum_, tag, written_ns))
     return sorted(found, key=lambda file: file.first)
 
 
@@ -108,6 +111,8 @@ class Spool:
         Each record arrives now. A tag makes an append idempotent: the same tag appended again,
         even by another process after a crash, changes nothing.
         """
+        if tag is not None and not TAG.fullmatch(tag):
+            raise TopicError(f"a tag is made of letters, digits and . _ = -; got {tag!r}")
         table = self._fit(records)
         if not table.num_rows:
             return 0

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from headway.engine.topics.port import Position, Records, Slice
+from headway.engine.topics.port import Position, Records, Slice, advance, count_between
 from headway.engine.topics.spool import ARRIVAL, SpoolFile, list_files
 from headway.errors import SchemaMismatch, TopicError
 from headway.flow.schema import Schema
@@ -67,6 +67,27 @@ class OpenSpool:
             name: (files[-1].stop if (files := part.refresh(now_us * 1_000)) else 0)
             for name, part in self._partitions.items()
         }
+
+    def cut(self, start: Position, reach: Position, rows: int | None) -> Position:
+        """File by file as they were written, whatever partition they are in.
+
+        Equal shares of all partitions would read a quiet one far ahead of a busy one, and the
+        watermark with it: what the busy one holds would then be late.
+        """
+        if rows is None or rows >= count_between(start, reach):
+            return advance(start, reach, None)
+        waiting = sorted(
+            (file.written_ns, partition, file.stop)
+            for partition, part in self._partitions.items()
+            for file in part.files
+            if start.get(partition, 0) < file.stop <= reach.get(partition, 0)
+        )
+        position, left = dict(advance(start, start, None)), rows
+        for _, partition, stop in waiting:
+            taken = min(left, stop - position.get(partition, 0))
+            position[partition] = position.get(partition, 0) + taken
+            left -= taken
+        return position
 
     def finished(self, position: Position) -> bool:
         """Never: anyone may append."""

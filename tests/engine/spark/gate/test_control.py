@@ -36,7 +36,7 @@ def control(
 ) -> Iterator[tuple[Control, dict[str, int]]]:
     watermark = {"ms": 0}
     made = Control(Pace(interval_s=1.0, max_rows=10), window, clock)
-    made.expected = set(sources)
+    made.expected = sources
     made.attach(lambda: watermark["ms"])
     try:
         yield made, watermark
@@ -58,14 +58,14 @@ def test_a_batch_ends_where_the_pace_lets_it() -> None:
     with control(clock) as (made, _):
         first = ask(made, start(), 25)
         assert isinstance(first, Take)
-        assert first.end.position == {"0": 10}
+        assert first.rows == 10
         assert first.end.decision.because == "25 waiting, 10 taken"
         assert isinstance(ask(made, first.end, 25), Hold)  # the interval has not passed
         clock.at_s += 1.0
         made.set_pace(max_rows=100, readers=3)
-        second = ask(made, first.end, 25)
+        second = ask(made, first.end.moved({"0": 10}), 25)
         assert isinstance(second, Take)
-        assert (second.end.position, second.end.decision.readers) == ({"0": 25}, 3)
+        assert (second.rows, second.end.decision.readers) == (100, 3)
 
 
 def test_nothing_is_admitted_before_the_query_runs_or_while_it_stops() -> None:

@@ -16,10 +16,10 @@ from headway.engine.spark.gate.columns import (
     ARRIVAL,
     CLOSED,
     NO_RECORD,
-    PARTITION_SHIFT,
     SEQ,
     TICK,
     TIME,
+    seq_of,
 )
 from headway.engine.spark.gate.offsets import Decision
 from headway.engine.topics.port import BadRecord, OpenTopic, Records, Slice
@@ -40,6 +40,7 @@ class Shape:
     columns: tuple[str, ...]
     window: Window | None = None
     for_pair: bool = False
+    number: int = 0  # of the source among those of its query
 
     def ddl(self, source: Source) -> str:
         """The columns as Spark declares them."""
@@ -122,15 +123,27 @@ def timed(
     if time is None:
         return records.arrivals_us, records, []
     column = records.batch.column(time.column)
+    keep = in_time(column, time.unit)
     untimed: list[Quarantined] = []
-    if column.null_count:
-        keep = ~pc.is_null(column).to_numpy(zero_copy_only=False)
-        why = f"time column {time.column!r} is null"
+    if not keep.all():
         for row in np.flatnonzero(~keep):
+            why = f"time column {time.column!r} is {column[row].as_py()}: no time before the year "
+            why += "9999; is its unit right?"
             untimed.append(Quarantined(int(records.offsets[row]), as_json(records, int(row)), why))
         records = chosen(records, keep)
         column = records.batch.column(time.column)
     return time_micros(column, time.unit), records, untimed
+
+
+def in_time(column: pa.Array, unit: str) -> NDArray[np.bool_]:
+    """Which values are times at all: not null, finite, and before the end of time."""
+    if pa.types.is_timestamp(column.type):
+        micros = column.cast(UTC_MICROS).cast(pa.int64()).cast(pa.float64(), safe=False)
+    else:
+        micros = pc.multiply(column.cast(pa.float64(), safe=False), float(MICROS[unit]))
+    values = micros.to_numpy(zero_copy_only=False)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.abs(values) < END_OF_TIME_US, dtype=bool)
 
 
 def time_micros(column: pa.Array, unit: str) -> NDArray[np.int64]:
@@ -202,7 +215,7 @@ def rows_of(
             case "__time_us":
                 arrays.append(pa.array(times_us))
             case "__seq":
-                arrays.append(pa.array((int(piece.partition) << PARTITION_SHIFT) + records.offsets))
+                arrays.append(pa.array(seq_of(spec.shape.number, piece.partition, records.offsets)))
             case name:
                 arrays.append(records.batch.column(name))
     return pa.RecordBatch.from_arrays(arrays, schema=wanted)

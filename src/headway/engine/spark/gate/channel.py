@@ -29,9 +29,10 @@ class WhenBegun:
 
 @dataclass(frozen=True, slots=True)
 class Take:
-    """The driver to the gate: start a batch that ends here."""
+    """The driver to the gate: start a batch of up to `rows` records by the decision in `end`."""
 
     end: GateOffset
+    rows: int | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import NDArray
+
 ARRIVAL = "__arrival_us"  # when the record arrived in its topic, microseconds since 1970
 TICK = "__tick"  # the record's time less one microsecond: Spark's windows are closed at the start
 CLOSED = "__closed_us"  # windows that end by then are closed, the same for all rows of a batch
@@ -10,4 +13,19 @@ SEQ = "__seq"  # the record's place in its topic; NO_RECORD marks a row that is 
 SPAN = "__window"  # a window while it is being computed
 LAST = "__last_arrival_us"  # arrival of the last record of a partitioned window
 NO_RECORD = -1
-PARTITION_SHIFT = 44  # __seq = partition << 44 | offset
+SOURCE_SHIFT, PARTITION_SHIFT = 56, 44  # __seq = source << 56 | partition << 44 | offset
+
+
+def seq_of(number: int, partition: str, offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The places of records of one partition of a query's source `number`.
+
+    >>> place_of(int(seq_of(1, "2", np.array([7]))[0]))
+    (1, '2', 7)
+    """
+    return (number << SOURCE_SHIFT) + (int(partition) << PARTITION_SHIFT) + offsets
+
+
+def place_of(seq: int) -> tuple[int, str, int]:
+    """Source, partition and offset of a record."""
+    partition = (seq >> PARTITION_SHIFT) & ((1 << (SOURCE_SHIFT - PARTITION_SHIFT)) - 1)
+    return seq >> SOURCE_SHIFT, str(partition), seq & ((1 << PARTITION_SHIFT) - 1)

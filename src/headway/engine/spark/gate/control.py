@@ -12,7 +12,7 @@ from headway.clock import Clock
 from headway.engine.faults import reached
 from headway.engine.spark.gate.channel import Answerer, Ask, Hold, Reply, Take, WhenBegun
 from headway.engine.spark.gate.offsets import GateOffset
-from headway.engine.topics.port import Position, advance, count_between
+from headway.engine.topics.port import Position, count_between
 from headway.flow.windows import Window
 from headway.keep.pacing import THE_END, Admit, Pace, Seen, choose_batch
 
@@ -41,8 +41,9 @@ class Control:
         self._stopping = False
         self._views: dict[str, SourceView] = {}
         self._marked: set[str] = set()
-        self.expected: set[str] = set()
+        self.expected: tuple[str, ...] = ()  # the names of the sources, in flow order
         self.all_read = threading.Event()
+        self.idle = threading.Event()  # asked again since it was told to stop: no batch runs
         self._answerer = Answerer(self.answer)
         self.address = self._answerer.address
 
@@ -98,13 +99,15 @@ class Control:
             name in self._views and self._views[name].finished for name in self.expected
         ):
             self.all_read.set()
+        if self._stopping:
+            self.idle.set()
         wanted = choose_batch(seen, self._pace)
         if not isinstance(wanted, Admit):
             return Hold(wanted.ask_again_s)
         reached("asked")
         view.last_start_s = self._clock.steady_s()
         view.decided += 1
-        return Take(self._end(ask, wanted, watermark_ms))
+        return Take(self._end(ask, wanted, watermark_ms), wanted.max_rows)
 
     def _seen(self, ask: Ask, view: SourceView, watermark_ms: int) -> Seen:
         decided = ask.start.decision
@@ -124,12 +127,11 @@ class Control:
         )
 
     def _end(self, ask: Ask, wanted: Admit, watermark_ms: int) -> GateOffset:
-        position = advance(ask.start.position, ask.reach, wanted.max_rows)
         marking = wanted.because == THE_END
         if marking:
             self._marked.add(ask.start.source)
         return ask.start.moved(
-            position,
+            ask.start.position,
             wm_ms=watermark_ms,
             ended=ask.start.decision.ended + marking,
             readers=self._pace.readers or os.cpu_count() or 1,

@@ -18,7 +18,7 @@ from pyspark.sql.types import StructType
 from headway.clock import Clock, SystemClock
 from headway.engine.faults import reached
 from headway.engine.spark.gate.admission import Admission, admit_records, marker_batch
-from headway.engine.spark.gate.channel import Address, Ask, Caller, Hold, Reply, Take, WhenBegun
+from headway.engine.spark.gate.channel import Address, Ask, Caller, Reply, Take, WhenBegun
 from headway.engine.spark.gate.offsets import Decision, GateOffset
 from headway.engine.topics.opening import open_topic
 from headway.engine.topics.port import OpenTopic, Slice, share_out
@@ -81,13 +81,15 @@ class GateReader(DataSourceStreamReader):
             self._caller = Caller(self._spec.address)
         if not offset.decision.t0_us:
             offset = offset.moved(offset.position, t0_us=self._caller.call(WhenBegun()))
-        reply: Reply = Hold(LONGEST_HOLD_S)
-        if offset.decision.t0_us:
-            topic = self._open(offset.decision.t0_us)
-            reach = topic.reach(self._clock.now_us())
-            reply = self._caller.call(Ask(offset, reach, topic.finished(offset.position)))
+        if not offset.decision.t0_us:
+            self._clock.sleep(LONGEST_HOLD_S)
+            return start
+        topic = self._open(offset.decision.t0_us)
+        reach = topic.reach(self._clock.now_us())
+        reply: Reply = self._caller.call(Ask(offset, reach, topic.finished(offset.position)))
         if isinstance(reply, Take):
-            return reply.end.to_dict()
+            position = topic.cut(offset.position, reach, reply.rows)
+            return reply.end.moved(position).to_dict()
         self._clock.sleep(min(reply.for_s, LONGEST_HOLD_S))
         return start
 
@@ -96,7 +98,9 @@ class GateReader(DataSourceStreamReader):
         name = self._spec.source.name
         before, after = GateOffset.from_dict(name, start), GateOffset.from_dict(name, end)
         reached("planned")
-        shares = share_out(before.position, after.position, after.decision.readers)
+        # Spark asks for the initial offset again before the first batch; the first answer holds.
+        first = before.position if before.decision.t0_us else after.decision.begin
+        shares = share_out(first, after.position, after.decision.readers)
         marks = self._spec.admission.shape.marks(before.decision, after.decision)
         if marks and not shares:
             shares = [[]]
