@@ -5,17 +5,20 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
+from headway.benches.options import BenchOptions
 from headway.benches.pairs import (
     BATCHED,
-    FULL,
     OURS,
+    Case,
     RunningCount,
     RunningCountByBatch,
+    cases_of,
     check_answers,
     figures_of,
 )
 from headway.engine.stock.backlog import Backlog
 from headway.engine.stock.counts import INTERFACES
+from headway.engine.stock.ratios import Rounds
 from headway.errors import RunError
 from headway.workloads.makers.keyed import Keyed
 
@@ -34,7 +37,7 @@ def table(rows: list[tuple[str, int]]) -> pa.Table:
 
 
 def test_right_answers_are_accepted_in_any_order() -> None:
-    check_answers(table(truth()[::-1]), BACKLOG)
+    check_answers("who", table(truth()[::-1]), BACKLOG)
 
 
 @pytest.mark.parametrize("spoil", ["lost", "twice", "wrong"])
@@ -47,7 +50,7 @@ def test_answers_that_are_lost_doubled_or_wrong_are_refused(spoil: str) -> None:
     else:
         rows[0] = (rows[0][0], 1_000)
     with pytest.raises(RunError):
-        check_answers(table(rows), BACKLOG)
+        check_answers("who", table(rows), BACKLOG)
 
 
 def test_both_pairs_tell_the_same() -> None:
@@ -61,10 +64,27 @@ def test_both_pairs_tell_the_same() -> None:
 
 def test_the_headline_is_against_the_fastest_interface() -> None:
     slow, middling, fast = INTERFACES
-    rates = {OURS: [30.0, 40.0], BATCHED: [60.0, 60.0]}
-    rates |= {slow: [1.0, 1.0], middling: [2.0, 2.0], fast: [10.0, 10.0]}
-    figures = figures_of({"5000": rates}, FULL, {})
+    seconds = {OURS: [2.0, 4.0], BATCHED: [1.0, 2.0]}
+    seconds |= {slow: [60.0, 60.0], middling: [20.0, 20.0], fast: [6.0, 12.0]}
+    case = Case(5_000, 100, Rounds(1, 2, 3))
+    figures = figures_of({"5000": seconds}, [case], {})
     assert figures["best_stock"] == {"5000": fast}
-    assert figures["ratio_vs_best_stock"] == {"5000": 3.5}
+    assert figures["ratio_vs_best_stock"] == {"5000": 3.0}
     assert figures["ratio_with_update_batch"] == {"5000": 6.0}
-    assert figures["ratio_vs_each"]["5000"][slow] == 35.0
+    assert figures["ratio_vs_each"]["5000"][slow] == 22.5
+    assert figures["rows_per_s"]["5000"][fast] == 37.5
+
+
+def test_an_interface_that_cannot_run_here_is_left_out_and_named() -> None:
+    slow, *others = INTERFACES
+    seconds = {OURS: [1.0], BATCHED: [1.0], slow: [9.0]}
+    left_out = dict.fromkeys(others, "not installed")
+    figures = figures_of({"200": seconds}, [Case(200, 100, Rounds(1, 1, 1))], left_out)
+    assert figures["best_stock"] == {"200": slow}
+    assert figures["left_out"] == left_out
+
+
+@pytest.mark.parametrize("quick", [True, False])
+def test_every_case_is_measured_on_the_same_keys(quick: bool) -> None:
+    cases = cases_of(BenchOptions(quick=quick))
+    assert [case.keys for case in cases] == [200, 5_000, 100_000]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -12,8 +10,8 @@ import pyarrow as pa
 from headway.benches.options import BenchOptions, progress
 from headway.engine.stock.backlog import Backlog
 from headway.engine.stock.collected import Collected
-from headway.engine.stock.contest import Contest, open_contest
-from headway.engine.stock.ratios import ratios, spread, typical
+from headway.engine.stock.contest import Contest, Entry, open_contest
+from headway.engine.stock.ratios import Blocks, Rounds, ratios, spread, typical
 from headway.engine.stock.words import count_words
 from headway.errors import RunError
 from headway.flow.stream import Stream
@@ -23,24 +21,27 @@ from headway.workloads.words import split_words
 SENTENCE = "A native word count through headway, against the same query written by hand for Spark."
 OURS, PLAIN, FILES = "headway", "plain_source", "file_source"
 READERS = 2
-WARM_UP = 3
-Contestant = Callable[[], Collected]
+WARM_UP = 5
 
 
 def run(options: BenchOptions) -> dict[str, Any]:
-    """Let headway and two hand-written queries work off the same backlog, in turns.
+    """Let headway and two hand-written queries work off the same backlog, a batch each in turn.
 
-    A rate is the rows of the measured batches over the time from the answers of the last warm-up
-    batch to those of the last batch. A first turn of each, not counted, warms the JVM up.
+    A batch is timed from answers to answers, without the others' turns; a repeat is a block of
+    rounds, and its ratio is that of the times within it.
     """
-    measured = options.times or (4 if options.quick else 12)
-    repeats = options.repeats or (2 if options.quick else 5)
+    length = options.times or (2 if options.quick else 6)
+    rounds = Rounds(WARM_UP, options.repeats or (3 if options.quick else 5), length)
     rows = 5_000 if options.quick else 20_000
     maker = Tweets(seed=options.seed)
-    backlog = Backlog(maker, (WARM_UP + measured) * rows, rows, ("text",), READERS)
+    backlog = Backlog(maker, rounds.batches * rows, rows, ("text",), READERS)
     with open_contest(READERS) as contest:
-        rates = measure(contestants(contest, backlog), backlog, repeats)
-    figures = figures_of(rates, backlog)
+        entries = contestants(contest, backlog)
+        with progress(rounds.batches * len(entries), "word count") as bar:
+            made = contest.meet(entries, rounds.batches, lambda name: bar.advance(note=name))
+            bar.advance(len(entries))
+    check_equal(made)
+    figures = figures_of({n: rounds.blocks(c.took_s) for n, c in made.items()}, rows, rounds)
     options.report.mkdir(parents=True, exist_ok=True)
     (options.report / "native.json").write_text(json.dumps(figures, indent=1))
     return figures
@@ -51,35 +52,21 @@ def counted(tweets: Stream) -> Stream:
     return split_words(tweets).reduce(n="count(*)")
 
 
-def contestants(contest: Contest, backlog: Backlog) -> dict[str, Contestant]:
-    """Each contestant as a function that works the backlog off once."""
-    files: Path = contest.lay_out(backlog)
+def contestants(contest: Contest, backlog: Backlog) -> dict[str, Entry]:
+    """headway, the plain source, and Spark's own file source."""
     return {
-        OURS: lambda: contest.headway(counted, backlog),
-        PLAIN: lambda: contest.stock(count_words, backlog, "update"),
-        FILES: lambda: contest.stock_files(count_words, backlog, files, "update"),
+        OURS: contest.headway(counted, backlog),
+        PLAIN: contest.stock(count_words, backlog, "update"),
+        FILES: contest.stock_files(count_words, backlog, "update"),
     }
 
 
-def measure(turns: dict[str, Contestant], backlog: Backlog, repeats: int) -> dict[str, list[float]]:
-    """Rates of each contestant, one per repeat; the order changes from repeat to repeat."""
-    names = list(turns)
-    rates: dict[str, list[float]] = {name: [] for name in names}
-    counts: dict[str, int] | None = None
-    with progress((repeats + 1) * len(names), "word count") as bar:
-        for repeat in range(repeats + 1):
-            for place in range(len(names)):
-                name = names[(place + repeat) % len(names)]
-                collected = turns[name]()
-                found = final_counts(collected.rows())
-                counts = counts or found
-                if found != counts:
-                    raise RunError(f"{name} counted other words than {names[0]}")
-                if repeat:
-                    seconds = collected.seconds_after(WARM_UP)
-                    rates[name].append((backlog.count - WARM_UP * backlog.batch_rows) / seconds)
-                bar.advance(note=name)
-    return rates
+def check_equal(made: dict[str, Collected]) -> None:
+    """All contestants found the same words and the same counts."""
+    ours = final_counts(made[OURS].rows())
+    for name, collected in made.items():
+        if final_counts(collected.rows()) != ours:
+            raise RunError(f"{name} counted other words than {OURS}; their times do not compare")
 
 
 def final_counts(answers: pa.Table) -> dict[str, int]:
@@ -88,9 +75,10 @@ def final_counts(answers: pa.Table) -> dict[str, int]:
     return dict(zip(last["word"].to_pylist(), last["n_max"].to_pylist(), strict=True))
 
 
-def figures_of(rates: dict[str, list[float]], backlog: Backlog) -> dict[str, Any]:
+def figures_of(blocks: Blocks, batch_rows: int, rounds: Rounds) -> dict[str, Any]:
     """The figures by name."""
-    plain, files = ratios(rates, OURS, PLAIN), ratios(rates, OURS, FILES)
+    plain, files = ratios(blocks, OURS, PLAIN), ratios(blocks, OURS, FILES)
+    rates = {n: [batch_rows * rounds.length / s for s in found] for n, found in blocks.items()}
     return {
         "rate_ratio": typical(plain),
         "rate_ratio_spread": spread(plain),
@@ -99,9 +87,9 @@ def figures_of(rates: dict[str, list[float]], backlog: Backlog) -> dict[str, Any
         "rows_per_s": {name: typical(found) for name, found in rates.items()},
         "rows_per_s_spread": {name: spread(found) for name, found in rates.items()},
         "results_equal": True,
-        "rows_per_batch": backlog.batch_rows,
-        "warm_up_batches": WARM_UP,
-        "measured_batches": backlog.batches - WARM_UP,
-        "repeats": len(plain),
+        "rows_per_batch": batch_rows,
+        "warm_up_batches": rounds.warm_up,
+        "batches_per_repeat": rounds.length,
+        "repeats": rounds.repeats,
         "target_rate_ratio": 0.9,
     }

@@ -7,7 +7,7 @@ count for each record. Answers are checked against the records themselves.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
@@ -16,10 +16,9 @@ import pyarrow as pa
 
 from headway.benches.options import Bar, BenchOptions, progress
 from headway.engine.stock.backlog import Backlog
-from headway.engine.stock.collected import Collected
-from headway.engine.stock.contest import Contest, open_contest
+from headway.engine.stock.contest import Contest, Entry, open_contest
 from headway.engine.stock.counts import INTERFACES, missing
-from headway.engine.stock.ratios import fastest, ratios, spread, typical
+from headway.engine.stock.ratios import Blocks, Rounds, fastest, ratios, spread, typical
 from headway.errors import RunError
 from headway.flow.pairs import Emitted, Pair
 from headway.flow.stream import Stream
@@ -28,9 +27,6 @@ from headway.workloads.makers.keyed import Keyed
 SENTENCE = "A running count in Python as a pair of headway, against PySpark's own state interfaces."
 OURS, BATCHED = "headway", "headway_update_batch"
 READERS = 2
-WARM_UP = 2
-Turn = Callable[[Backlog], Collected]
-Turns = dict[str, Turn]
 TARGETS = {"5000": 15.0, "100000": 5.0}
 
 
@@ -67,92 +63,78 @@ class RunningCountByBatch(Pair):
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One number of keys, and how much each contestant does with it in one turn."""
+    """One number of keys, the rows of a batch, and which batches count."""
 
     keys: int
     batch_rows: int
-    our_batches: int
-    stock_batches: int
+    rounds: Rounds
 
-    def backlog(self, name: str, seed: int) -> Backlog:
-        """The records of one turn: a slow contestant gets fewer batches, of the same size."""
-        batches = self.our_batches if name in (OURS, BATCHED) else self.stock_batches
-        rows = self.batch_rows * (WARM_UP + batches)
+    def backlog(self, seed: int) -> Backlog:
+        """The records that every contestant counts."""
+        rows = self.batch_rows * self.rounds.batches
         return Backlog(Keyed(keys=self.keys, seed=seed), rows, self.batch_rows, ("key",), READERS)
 
 
-FULL = (Case(200, 100_000, 8, 4), Case(5_000, 100_000, 8, 3), Case(100_000, 100_000, 6, 1))
-QUICK = (Case(200, 5_000, 2, 1), Case(5_000, 5_000, 2, 1), Case(100_000, 5_000, 2, 1))
+def cases_of(options: BenchOptions) -> list[Case]:
+    """The cases; more keys cost stock Spark more, so there are fewer rounds of them."""
+    repeats, rows = options.repeats or 3, 5_000 if options.quick else 100_000
+    if options.quick:
+        return [Case(keys, rows, Rounds(1, repeats, 1)) for keys in (200, 5_000, 100_000)]
+    return [
+        Case(200, rows, Rounds(4, repeats, options.times or 3)),
+        Case(5_000, rows, Rounds(3, repeats, options.times or 3)),
+        Case(100_000, rows, Rounds(1, repeats, options.times or 1)),
+    ]
 
 
 def run(options: BenchOptions) -> dict[str, Any]:
-    """Let all contestants count the same keys, in turns.
+    """Let all contestants count the same keys, a batch each in turn.
 
-    A rate is the rows of the measured batches over the time from the answers of the last warm-up
-    batch to those of the last batch. A first turn of each, on few keys, is not counted.
+    A batch is timed from answers to answers, without the others' turns; a repeat is a block of
+    rounds, and its ratio is that of the times within it.
     """
-    cases = QUICK if options.quick else FULL
-    repeats = options.repeats or (1 if options.quick else 3)
-    left_out = missing()
+    cases = cases_of(options)
+    blocks: dict[str, dict[str, list[float]]] = {}
     with open_contest(READERS) as contest:
-        turns = contestants(contest)
-        total = len(turns) * (1 + repeats * len(cases))
+        names = list(contestants(contest, cases[0].backlog(options.seed)))
+        total = sum(case.rounds.batches for case in cases) * len(names)
         with progress(total, "running count") as bar:
-            for name in turns:
-                rate_of(turns[name], QUICK[0].backlog(name, options.seed))
-                bar.advance(note=f"{name}, warming up")
-            rates = {
-                str(case.keys): measure(turns, case, repeats, options.seed, bar) for case in cases
-            }
-    figures = figures_of(rates, cases, left_out)
+            for case in cases:
+                blocks[str(case.keys)] = measure(contest, case, options.seed, bar)
+    figures = figures_of(blocks, cases, missing())
     options.report.mkdir(parents=True, exist_ok=True)
     (options.report / "pairs.json").write_text(json.dumps(figures, indent=1))
     return figures
 
 
-def contestants(contest: Contest) -> Turns:
-    """Each contestant as a function that works a backlog off."""
+def contestants(contest: Contest, backlog: Backlog) -> dict[str, Entry]:
+    """The pair in its two forms, and each interface of stock Spark that this machine has."""
 
     def paired(pair: Pair, records: Stream) -> Stream:
         return records.map("key", key="key").pair(pair)
 
-    turns: Turns = {
-        OURS: partial(contest.headway, partial(paired, RunningCount())),
-        BATCHED: partial(contest.headway, partial(paired, RunningCountByBatch())),
-    }
+    ours = {OURS: RunningCount(), BATCHED: RunningCountByBatch()}
+    entries = {name: contest.headway(partial(paired, pair), backlog) for name, pair in ours.items()}
     for name, build in INTERFACES.items():
         if name not in missing():
-            turns[name] = partial(contest.stock, build, mode="append")
-    return turns
+            entries[name] = contest.stock(build, backlog, "append")
+    return entries
 
 
-def measure(
-    turns: Turns,
-    case: Case,
-    repeats: int,
-    seed: int,
-    bar: Bar,
-) -> dict[str, list[float]]:
-    """Rates of each contestant, one per repeat; the order changes from repeat to repeat."""
-    names = list(turns)
-    rates: dict[str, list[float]] = {name: [] for name in names}
-    for repeat in range(repeats):
-        for place in range(len(names)):
-            name = names[(place + repeat) % len(names)]
-            rates[name].append(rate_of(turns[name], case.backlog(name, seed)))
-            bar.advance(note=f"{name}, {case.keys:,} keys, {rates[name][-1]:,.0f} rows/s")
-    return rates
+def measure(contest: Contest, case: Case, seed: int, bar: Bar) -> dict[str, list[float]]:
+    """The seconds of each contestant's blocks, its answers checked."""
+    backlog = case.backlog(seed)
+    entries = contestants(contest, backlog)
+    made = contest.meet(
+        entries, backlog.batches, lambda name: bar.advance(note=f"{name}, {case.keys:,} keys")
+    )
+    bar.advance(len(entries))
+    for name, collected in made.items():
+        check_answers(name, collected.rows(), backlog)
+    return {name: case.rounds.blocks(collected.took_s) for name, collected in made.items()}
 
 
-def rate_of(turn: Turn, backlog: Backlog) -> float:
-    """Rows per second of one turn, whose answers are checked first."""
-    collected = turn(backlog)
-    check_answers(collected.rows(), backlog)
-    rows = backlog.count - WARM_UP * backlog.batch_rows
-    return rows / collected.seconds_after(WARM_UP)
-
-
-def check_answers(answers: pa.Table, backlog: Backlog) -> None:
+def check_answers(name: str, answers: pa.Table, backlog: Backlog) -> None:
     """Each key went through every count from 1 to the number of its records, each told once."""
     told = answers.group_by("key").aggregate([("n", "count_distinct"), ("n", "max")])
     keys = backlog.maker.make(0, backlog.count).column("key").value_counts()
@@ -160,38 +142,38 @@ def check_answers(answers: pa.Table, backlog: Backlog) -> None:
     for found in ("n_count_distinct", "n_max"):
         counts = dict(zip(told["key"].to_pylist(), told[found].to_pylist(), strict=True))
         if counts != expected or answers.num_rows != backlog.count:
-            raise RunError("a contestant's counts are not those of the records; do not trust it")
+            raise RunError(f"the counts of {name} are not those of the records")
 
 
 def figures_of(
-    rates: dict[str, dict[str, list[float]]], cases: tuple[Case, ...], left_out: dict[str, str]
+    blocks: Mapping[str, Blocks], cases: Sequence[Case], left_out: dict[str, str]
 ) -> dict[str, Any]:
-    """The figures by name."""
+    """The figures by name, those of a case by its number of keys."""
     stock = [name for name in INTERFACES if name not in left_out]
-    best = {keys: fastest(found, stock) for keys, found in rates.items()}
-    headline = {keys: ratios(rates[keys], OURS, best[keys]) for keys in rates}
-    batched = {keys: ratios(rates[keys], BATCHED, best[keys]) for keys in rates}
+    best = {keys: fastest(found, stock) for keys, found in blocks.items()}
+    headline = {keys: ratios(blocks[keys], OURS, best[keys]) for keys in blocks}
+    batched = {keys: ratios(blocks[keys], BATCHED, best[keys]) for keys in blocks}
     return {
         "ratio_vs_best_stock": {keys: typical(found) for keys, found in headline.items()},
         "ratio_vs_best_stock_spread": {keys: spread(found) for keys, found in headline.items()},
         "ratio_with_update_batch": {keys: typical(found) for keys, found in batched.items()},
         "ratio_vs_each": {
             keys: {name: typical(ratios(found, OURS, name)) for name in stock}
-            for keys, found in rates.items()
+            for keys, found in blocks.items()
         },
         "best_stock": best,
         "rows_per_s": {
-            keys: {name: typical(values) for name, values in found.items()}
-            for keys, found in rates.items()
+            str(case.keys): {
+                name: typical([case.batch_rows * case.rounds.length / s for s in seconds])
+                for name, seconds in blocks[str(case.keys)].items()
+            }
+            for case in cases
         },
         "left_out": left_out,
         "results_checked": True,
         "rows_per_batch": {str(case.keys): case.batch_rows for case in cases},
-        "measured_batches": {
-            str(case.keys): {"headway": case.our_batches, "stock": case.stock_batches}
-            for case in cases
-        },
-        "warm_up_batches": WARM_UP,
-        "repeats": len(next(iter(headline.values()))),
+        "warm_up_batches": {str(case.keys): case.rounds.warm_up for case in cases},
+        "batches_per_repeat": {str(case.keys): case.rounds.length for case in cases},
+        "repeats": cases[0].rounds.repeats,
         "target_ratio": TARGETS,
     }

@@ -1,4 +1,4 @@
-"""Time is counted from the answers of the last warm-up batch to those of the last batch."""
+"""A batch is timed from answers to answers, and what lies between two turns counts for nobody."""
 
 from __future__ import annotations
 
@@ -25,17 +25,21 @@ class Ticks:
         raise NotImplementedError
 
 
-def test_warm_up_batches_are_left_out_of_the_time() -> None:
-    collected = Collected(Ticks(5.0, 7.0, 8.5, 10.0))
-    for batch in range(4):
+def test_waiting_for_the_others_is_not_timed() -> None:
+    waits: list[str] = []
+    # begin, out, let go on, out, let go on, out
+    clock = Ticks(0.0, 5.0, 7.0, 8.5, 10.0, 10.5)
+    collected = Collected(3, clock, lambda: waits.append("turn"))
+    for batch in range(3):
         collected(batch, pa.table({"n": [batch]}))
-    assert collected.seconds_after(1) == 5.0
-    assert collected.seconds_after(2) == 3.0
-    assert collected.rows()["n"].to_pylist() == [0, 1, 2, 3]
+    assert collected.took_s == [5.0, 1.5, 0.5]
+    assert collected.rows()["n"].to_pylist() == [0, 1, 2]
+    assert len(waits) == 2, "nobody waits after the last batch"
 
 
-def test_waiting_ends_when_the_batches_are_out_or_patience_is() -> None:
-    collected = Collected(Ticks(1.0))
-    assert not collected.wait_for(1, 0.01)
+def test_it_is_complete_when_the_last_batch_is_out() -> None:
+    collected = Collected(2, Ticks(0.0, 1.0, 1.0, 2.0))
     collected(0, pa.table({"n": [1]}))
-    assert collected.wait_for(1, 0.01)
+    assert not collected.complete.is_set()
+    collected(1, pa.table({"n": [1]}))
+    assert collected.complete.is_set()

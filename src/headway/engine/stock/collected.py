@@ -1,8 +1,9 @@
-"""Answers as they come out, and when: one measure for headway and for stock Spark alike."""
+"""Answers as they come out, and how long each batch took: one measure for headway and Spark."""
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 
 import pyarrow as pa
 
@@ -10,28 +11,30 @@ from headway.clock import Clock
 
 
 class Collected:
-    """A sink that keeps the answers of each batch and the time at which they were out."""
+    """A sink that keeps the answers of each batch and its seconds, answers to answers.
 
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        self._ready = threading.Condition()
+    `between` is called after each batch but the last, and its time counts for nobody.
+    """
+
+    def __init__(
+        self, batches: int, clock: Clock, between: Callable[[], None] = lambda: None
+    ) -> None:
+        self.batches = batches
         self.tables: list[pa.Table] = []
-        self.out_s: list[float] = []
+        self.took_s: list[float] = []
+        self.begun, self.complete = threading.Event(), threading.Event()
+        self._clock, self._between = clock, between
+        self._begun_s = clock.steady_s()
 
     def __call__(self, batch: int, answers: pa.Table) -> None:
-        with self._ready:
-            self.tables.append(answers)
-            self.out_s.append(self._clock.steady_s())
-            self._ready.notify_all()
-
-    def wait_for(self, batches: int, patience_s: float) -> bool:
-        """Wait until that many batches are out; False when the time ran out first."""
-        with self._ready:
-            return self._ready.wait_for(lambda: len(self.out_s) >= batches, patience_s)
-
-    def seconds_after(self, warm_up: int) -> float:
-        """From the answers of the last warm-up batch to those of the last batch."""
-        return self.out_s[-1] - self.out_s[warm_up - 1]
+        self.took_s.append(self._clock.steady_s() - self._begun_s)
+        self.tables.append(answers)
+        self.begun.set()
+        if len(self.took_s) >= self.batches:
+            self.complete.set()
+            return
+        self._between()
+        self._begun_s = self._clock.steady_s()
 
     def rows(self) -> pa.Table:
         """All the answers, in the order in which they came out."""

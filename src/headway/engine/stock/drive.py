@@ -6,16 +6,14 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame
 
-from headway.clock import Clock
 from headway.engine.stock.collected import Collected
 from headway.errors import RunError
 
 LOOK_S = 0.5
 
 
-def drive(frame: DataFrame, mode: str, batches: int, checkpoint: Path, clock: Clock) -> Collected:
-    """The answers of a query's first batches, once that many are out."""
-    collected = Collected(clock)
+def drive(frame: DataFrame, mode: str, checkpoint: Path, collected: Collected) -> None:
+    """Run a query until all its batches are collected."""
     query = (
         frame.writeStream.outputMode(mode)
         .option("checkpointLocation", str(checkpoint))
@@ -23,9 +21,8 @@ def drive(frame: DataFrame, mode: str, batches: int, checkpoint: Path, clock: Cl
         .start()
     )
     try:
-        while not collected.wait_for(batches, LOOK_S):
+        while not collected.complete.wait(LOOK_S):
             if not query.isActive:
                 raise RunError(f"the stock query ended early: {query.exception()}")
     finally:
         query.stop()
-    return collected

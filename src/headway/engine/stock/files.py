@@ -11,8 +11,8 @@ from pyspark.sql import DataFrame, SparkSession
 from headway.engine.stock.backlog import Backlog
 
 
-def write_files(backlog: Backlog, folder: Path) -> int:
-    """Write each reader's share of each batch to a file of its own; return the files of a batch."""
+def write_files(backlog: Backlog, folder: Path) -> None:
+    """Write each reader's share of each batch to a file of its own."""
     folder.mkdir(parents=True, exist_ok=True)
     for batch in range(backlog.batches):
         first = batch * backlog.batch_rows
@@ -21,7 +21,6 @@ def write_files(backlog: Backlog, folder: Path) -> int:
             rows = pa.Table.from_batches([backlog.maker.make(*share)])
             path = folder / f"{batch:06d}-{place}.parquet"
             pyarrow.parquet.write_table(rows.select(list(backlog.columns)), path)
-    return len(backlog.shares(0, min(backlog.count, backlog.batch_rows)))
 
 
 def read_files(spark: SparkSession, folder: Path, files_a_batch: int) -> DataFrame:

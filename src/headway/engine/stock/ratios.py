@@ -1,24 +1,52 @@
-"""Rates measured side by side, turned into ratios: a repeat is compared with itself alone."""
+"""Batches timed side by side, turned into rates and ratios: a round is compared with itself."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from statistics import median
 
-Rates = Mapping[str, Sequence[float]]  # contestant -> rate in each repeat
+Blocks = Mapping[str, Sequence[float]]  # contestant -> seconds of each block of rounds
 
 
-def ratios(rates: Rates, ours: str, other: str) -> list[float]:
-    """How many times the rate of `other` ours was, in each repeat.
+@dataclass(frozen=True, slots=True)
+class Rounds:
+    """Which batches count: `warm_up` come before, and the last one, at whose end some leave, after.
 
-    >>> ratios({"a": [4.0, 9.0], "b": [2.0, 3.0]}, "a", "b")
+    repeats   blocks of rounds, each compared with itself
+    length    rounds in a block
+    """
+
+    warm_up: int
+    repeats: int
+    length: int
+
+    @property
+    def batches(self) -> int:
+        """How many batches each contestant works off in all."""
+        return self.warm_up + self.repeats * self.length + 1
+
+    def blocks(self, took_s: Sequence[float]) -> list[float]:
+        """The seconds of each block.
+
+        >>> Rounds(warm_up=1, repeats=2, length=2).blocks([9.0, 1.0, 2.0, 3.0, 4.0, 9.0])
+        [3.0, 7.0]
+        """
+        starts = range(self.warm_up, self.warm_up + self.repeats * self.length, self.length)
+        return [sum(took_s[start : start + self.length]) for start in starts]
+
+
+def ratios(blocks: Blocks, ours: str, other: str) -> list[float]:
+    """How many times as fast as `other` ours was, in each block.
+
+    >>> ratios({"a": [2.0, 3.0], "b": [4.0, 9.0]}, "a", "b")
     [2.0, 3.0]
     """
-    return [mine / theirs for mine, theirs in zip(rates[ours], rates[other], strict=True)]
+    return [theirs / mine for mine, theirs in zip(blocks[ours], blocks[other], strict=True)]
 
 
 def typical(values: Sequence[float]) -> float:
-    """The median, to three digits that matter.
+    """The median, to three digits.
 
     >>> typical([1.0, 40.04567, 10.04567])
     10.0
@@ -35,10 +63,10 @@ def spread(values: Sequence[float]) -> list[float]:
     return [float(f"{min(values):.3g}"), float(f"{max(values):.3g}")]
 
 
-def fastest(rates: Rates, among: Sequence[str]) -> str:
-    """The contestant with the highest median rate.
+def fastest(blocks: Blocks, among: Sequence[str]) -> str:
+    """The contestant that took the least time, by the median block.
 
-    >>> fastest({"a": [1.0], "b": [2.0], "c": [3.0]}, ["a", "b"])
+    >>> fastest({"a": [1.0], "b": [2.0], "c": [3.0]}, ["b", "c"])
     'b'
     """
-    return max(among, key=lambda name: median(rates[name]))
+    return min(among, key=lambda name: median(blocks[name]))
