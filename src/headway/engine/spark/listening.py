@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
+from pyspark import SparkContext, cloudpickle
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.listener import (
     QueryProgressEvent,
     QueryStartedEvent,
     QueryTerminatedEvent,
     StreamingQueryListener,
-    StreamingQueryProgress,
 )
 
 from headway.engine.faults import reached
@@ -37,18 +37,29 @@ class ProgressListener(StreamingQueryListener):
 
     def __init__(self, queries: Sequence[Metered]) -> None:
         self._queries = queries
+        self._bridge: Any = None
+
+    @property
+    def _jlistener(self) -> Any:
+        # What PySpark registers with the JVM: its own bridge would read each event field by field.
+        if self._bridge is None:
+            jvm: Any = SparkContext._jvm
+            self._bridge = jvm.PythonStreamingQueryListenerWrapper(Bridge(self._pass_on))
+        return self._bridge
+
+    def _pass_on(self, progress: Any) -> None:
+        run_id = str(progress.runId().toString())
+        for query in self._queries:
+            if query.run_id == run_id:
+                reached("committed")
+                query.meter.progress(as_plain(progress))
+                reached("logged")
 
     def onQueryStarted(self, event: QueryStartedEvent) -> None:
         """Nothing to do."""
 
     def onQueryProgress(self, event: QueryProgressEvent) -> None:
-        """Pass the event on."""
-        run_id = str(event.progress.runId)
-        for query in self._queries:
-            if query.run_id == run_id:
-                reached("committed")
-                query.meter.progress(as_plain(event.progress))
-                reached("logged")
+        """Never called: the bridge has its own way."""
 
     def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:
         """Nothing to do."""
@@ -58,12 +69,45 @@ class ProgressListener(StreamingQueryListener):
         spark.sparkContext._jsc.sc().listenerBus().waitUntilEmpty(DRAIN_MS)
 
 
-def as_plain(progress: StreamingQueryProgress) -> dict[str, Any]:
-    """A progress event as plain values; observed metrics keep their bytes."""
-    plain: dict[str, Any] = json.loads(progress.json)
+class Bridge:
+    """What the JVM calls with its events; the names of its methods are the JVM's.
+
+    A stateful query's event has over a hundred figures, each of them several calls into the JVM; as
+    JSON they come in one.
+    """
+
+    def __init__(self, pass_on: Callable[[Any], None]) -> None:
+        self._pass_on = pass_on
+
+    def onQueryStarted(self, event: Any) -> None:
+        """Nothing to do."""
+
+    def onQueryProgress(self, event: Any) -> None:
+        """Pass the progress on."""
+        self._pass_on(event.progress())
+
+    def onQueryIdle(self, event: Any) -> None:
+        """Nothing to do."""
+
+    def onQueryTerminated(self, event: Any) -> None:
+        """Nothing to do."""
+
+    class Java:
+        """The interface that py4j lets this class implement."""
+
+        implements = ("org.apache.spark.sql.streaming.PythonStreamingQueryListener",)
+
+
+def as_plain(progress: Any) -> dict[str, Any]:
+    """The JVM's progress as plain values; observed metrics keep their bytes."""
+    plain: dict[str, Any] = json.loads(progress.json())
     for described in plain["sources"]:
         for name in ("startOffset", "endOffset"):
             if isinstance(described[name], str):
                 described[name] = json.loads(described[name])
-    plain["observed"] = {name: row.asDict() for name, row in progress.observedMetrics.items()}
+    jvm: Any = SparkContext._jvm
+    plain["observed"] = {
+        name: cloudpickle.loads(jvm.PythonSQLUtils.toPyRow(row)).asDict()
+        for name, row in dict(progress.observedMetrics()).items()
+    }
     return plain
