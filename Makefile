@@ -28,8 +28,8 @@ test: setup ## Run every test.
 	$(BIN)/python -m pytest -q
 
 check: setup ## Lint, format and types.
-	$(BIN)/ruff check src tests benchmarks examples
-	$(BIN)/ruff format --check src tests benchmarks examples
+	$(BIN)/ruff check src tests examples
+	$(BIN)/ruff format --check src tests examples
 	$(BIN)/mypy
 
 bench: setup ## List the benchmarks; run one with `.venv/bin/headway bench NAME`.

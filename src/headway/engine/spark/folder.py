@@ -94,7 +94,7 @@ def open_folder(path: Path, flow: Flow, buckets: int) -> RunFolder:
             f"{indent(known['flow'])}\n  now it is given:\n{indent(str(flow))}\n"
             "Give this flow a folder of its own."
         )
-    if known["buckets"] != buckets:
+    if known.get("buckets", buckets) != buckets:
         lock.close()
         raise CheckpointError(
             f"the run in {path} keeps the states of its pairs in {known['buckets']} buckets; with "
