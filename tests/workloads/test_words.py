@@ -97,16 +97,16 @@ def test_each_window_tells_the_count_of_each_of_its_words(window: Window) -> Non
 
 
 def test_the_native_forms_are_a_map_a_filter_and_a_reduce() -> None:
-    running = frequent_words(WORKLOADS["words"].source(), threshold=7)
+    running = frequent_words(WORKLOADS["words"].source(count=100), threshold=7)
     assert [type(step) for step in running.steps[1:]] == [Map, Filter, Reduce, Filter]
     assert running.columns == ("word", "n")
-    windowed = windowed_words(WORKLOADS["windows"].source(), "30s", "10s")
+    windowed = windowed_words(WORKLOADS["windows"].source(count=100), "30s", "10s")
     assert windowed.columns == ("window_start", "window_end", "word", "n")
 
 
 def test_the_pair_forms_are_one_step_that_pickles() -> None:
-    running = frequent_words_pair(WORKLOADS["words"].source(), threshold=7)
-    windowed = windowed_words_pair(WORKLOADS["windows"].source())
+    running = frequent_words_pair(WORKLOADS["words"].source(count=100), threshold=7)
+    windowed = windowed_words_pair(WORKLOADS["windows"].source(count=100))
     for stream, pair in ((running, FrequentWords(7)), (windowed, WindowedWords())):
         step = stream.steps[-1]
         assert isinstance(step, PairStep)
