@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +15,12 @@ from headway.errors import FlowError, RunError
 
 START = "import headway as hw\nwords = hw.replay([{'word': 'a'}]).map('word', key='word')\n"
 COUNTS = START + "_n = words.reduce(n='count(*)')\n"
+
+
+@pytest.fixture(autouse=True)
+def same_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a test puts on the path goes with it."""
+    monkeypatch.setattr(sys, "path", list(sys.path))
 
 
 def written(folder: Path, text: str, name: str = "flows.py") -> str:
@@ -85,3 +94,6 @@ def test_a_file_may_import_its_neighbours_and_may_have_the_name_of_a_module(tmp_
     written(tmp_path, COUNTS + "counts = _n.to('console')\n", "neighbour_of_flow.py")
     file = written(tmp_path, "from neighbour_of_flow import counts\n", "json.py")
     assert load_flow(file).sinks
+    path = {"PYTHONPATH": os.pathsep.join(sys.path)}
+    child = [sys.executable, "-c", "import json; print(json.loads('7'))"]
+    assert subprocess.run(child, env=os.environ | path, capture_output=True).stdout == b"7\n"

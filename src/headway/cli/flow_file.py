@@ -67,7 +67,9 @@ def load_module(path: Path) -> ModuleType:
     sys.modules[spec.name] = module
     folder = str(path.resolve().parent)
     if folder not in sys.path:
-        sys.path.insert(0, folder)
+        # Last, so that no neighbour called json.py stands in for Python's own either, here or in a
+        # process that is started with this path.
+        sys.path.append(folder)
     try:
         spec.loader.exec_module(module)
     except HeadwayError:
