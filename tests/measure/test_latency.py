@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from datasketches import kll_doubles_sketch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headway.measure.latency import SKETCH_K, ArrivalSketch, Latency
+from headway.measure.latency import Ages, Latency
 
 TIMES = st.lists(st.floats(0, 100), min_size=1, max_size=60)
 
@@ -37,28 +36,25 @@ def test_a_quantile_is_what_that_share_did_not_exceed() -> None:
     assert Latency.none().quantile(0.99) == 0.0
 
 
-def test_a_sketch_of_arrivals_mirrored_at_publication_is_one_of_latencies() -> None:
+def test_ages_moved_to_publication_are_latencies() -> None:
     chance = np.random.default_rng(1)
-    arrivals_us = 1.8e15 + chance.gamma(2.0, 2e5, 50_000)
-    answered_us = int(arrivals_us.max()) + 300_000
-    sketch = kll_doubles_sketch(SKETCH_K)
-    sketch.update(arrivals_us)
-    row = {
-        "count": len(arrivals_us), "mean": arrivals_us.mean(), "variance": arrivals_us.var(),
-        "min": arrivals_us.min(), "max": arrivals_us.max(), "sketch": sketch.serialize(),
-    }  # fmt: skip
-    found = Latency.since_arrivals(ArrivalSketch.from_row(row), answered_us)
-    exact = Latency.of((answered_us - arrivals_us) / 1e6)
+    arrivals_us = (1.8e15 + chance.gamma(2.0, 2e5, 50_000)).astype(np.int64)
+    decided_us = int(arrivals_us.max())
+    ages = Ages.at(decided_us, arrivals_us)
+    found = Latency.later(ages, 0.3)
+    exact = Latency.of((decided_us + 300_000 - arrivals_us) / 1e6)
     assert found.count == exact.count
     assert found.mean_s == pytest.approx(exact.mean_s)
+    assert found.variance_s2 == pytest.approx(exact.variance_s2)
     assert found.min_s == pytest.approx(0.3, abs=1e-6)
+    assert found.max_s == pytest.approx(exact.max_s, abs=1e-6)
     for q in (0.5, 0.9, 0.99):
         assert exact.quantile(q - 0.005) <= found.quantile(q) <= exact.quantile(q + 0.005)
 
 
 def test_a_batch_without_records_has_no_latency() -> None:
-    row = dict.fromkeys(("count", "mean", "variance", "min", "max", "sketch"))
-    assert Latency.since_arrivals(ArrivalSketch.from_row(row), 5).count == 0
+    row = dict.fromkeys(("sum", "squares", "sketch"))
+    assert Latency.later(Ages.from_row(row), 5.0).count == 0
 
 
 @given(st.lists(st.floats(0, 10), min_size=100, max_size=400))

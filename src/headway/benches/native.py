@@ -21,7 +21,7 @@ from headway.workloads.words import split_words
 SENTENCE = "A native word count through headway, against the same query written by hand for Spark."
 OURS, PLAIN, FILES = "headway", "plain_source", "file_source"
 READERS = 2
-WARM_UP = 5
+WARM_UP = 10
 
 
 def run(options: BenchOptions) -> dict[str, Any]:
@@ -30,9 +30,9 @@ def run(options: BenchOptions) -> dict[str, Any]:
     A batch is timed from answers to answers, without the others' turns; a repeat is a block of
     rounds, and its ratio is that of the times within it.
     """
-    length = options.times or (2 if options.quick else 6)
+    length = options.times or (2 if options.quick else 8)
     rounds = Rounds(WARM_UP, options.repeats or (3 if options.quick else 5), length)
-    rows = 5_000 if options.quick else 20_000
+    rows = 20_000 if options.quick else 100_000
     maker = Tweets(seed=options.seed)
     backlog = Backlog(maker, rounds.batches * rows, rows, ("text",), READERS)
     with open_contest(READERS) as contest:

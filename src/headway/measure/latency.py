@@ -56,23 +56,26 @@ class Latency:
                    float(values[-1]), sample, counts)  # fmt: skip
 
     @classmethod
-    def since_arrivals(cls, arrivals: ArrivalSketch, answered_us: int) -> Latency:
-        """The latency of records that were all answered at one instant.
+    def later(cls, ages: Ages | None, after_s: float) -> Latency:
+        """The latency of records that were all answered `after_s` after their ages were taken.
 
         In a micro-batch every record is answered when the batch is published, so the sketch of
-        arrival times that Spark made, mirrored at that instant, is the sketch of latencies.
+        ages, moved to that instant, is the sketch of latencies.
         """
-        if not arrivals.count:
+        if ages is None:
             return cls.none()
-        values, weights = arrivals.items()
+        sketch = kll_doubles_sketch.deserialize(ages.sketch)
+        count = int(sketch.n)
+        mean = ages.sum_s / count
+        values = np.asarray(sketch.get_quantiles((RANKS[1:] + RANKS[:-1]) / 2), dtype=np.float64)
         return cls(
-            arrivals.count,
-            (answered_us - arrivals.mean_us) / 1e6,
-            arrivals.variance_us2 / 1e12,
-            (answered_us - arrivals.max_us) / 1e6,
-            (answered_us - arrivals.min_us) / 1e6,
-            ((answered_us - values) / 1e6)[::-1],
-            weights[::-1],
+            count,
+            mean + after_s,
+            max(0.0, ages.squares_s2 / count - mean**2),
+            float(sketch.get_min_value()) + after_s,
+            float(sketch.get_max_value()) + after_s,
+            values + after_s,
+            np.diff(RANKS) * count,
         )
 
     def __add__(self, other: Latency) -> Latency:
@@ -141,28 +144,27 @@ def thin(
 
 
 @dataclass(frozen=True, slots=True)
-class ArrivalSketch:
-    """What Spark's `observe()` saw of the arrival times of one batch."""
+class Ages:
+    """How long records had waited at one instant: moments, and a KLL sketch of all of them.
 
-    count: int
-    mean_us: float
-    variance_us2: float
-    min_us: float
-    max_us: float
+    Made where records are read, a block at a time, and put together by Spark.
+    """
+
+    sum_s: float
+    squares_s2: float
     sketch: bytes
 
     @classmethod
-    def from_row(cls, row: dict[str, Any]) -> ArrivalSketch:
-        """Read the observed metrics; a batch without records has none of them."""
-        count = int(row["count"] or 0)
-        if not count:
-            return cls(0, 0.0, 0.0, 0.0, 0.0, b"")
-        return cls(count, float(row["mean"]), float(row["variance"]), float(row["min"]),
-                   float(row["max"]), bytes(row["sketch"]))  # fmt: skip
+    def at(cls, instant_us: int, arrivals_us: NDArray[np.int64]) -> Ages:
+        """The ages of records at an instant."""
+        ages = (instant_us - arrivals_us) / 1e6
+        sketch = kll_doubles_sketch(SKETCH_K)
+        sketch.update(ages)
+        return cls(float(ages.sum()), float(ages @ ages), sketch.serialize())
 
-    def items(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Arrival times in order, with the number of records that each stands for."""
-        sketch = kll_doubles_sketch.deserialize(self.sketch)
-        middles = (RANKS[1:] + RANKS[:-1]) / 2
-        values = np.asarray(sketch.get_quantiles(middles), dtype=np.float64)
-        return values, np.diff(RANKS) * self.count
+    @classmethod
+    def from_row(cls, row: dict[str, Any] | None) -> Ages | None:
+        """Read what Spark has put together; None for a batch without records."""
+        if row is None or row["sketch"] is None:
+            return None
+        return cls(float(row["sum"]), float(row["squares"]), bytes(row["sketch"]))

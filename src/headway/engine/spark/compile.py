@@ -10,14 +10,13 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from headway.engine.spark.gate.admission import Shape
-from headway.engine.spark.gate.columns import ARRIVAL, CLOSED, LAST, SEQ, SPAN, TICK, TIME
+from headway.engine.spark.gate.columns import AGES, ARRIVAL, CLOSED, LAST, SEQ, SPAN, TICK, TIME
 from headway.engine.spark.markers import guard_filter, guard_select
 from headway.engine.spark.pair_step import ANSWERS, PairSettings, run_pair, unpack
 from headway.errors import FlowError
 from headway.flow.graph import Flow
 from headway.flow.steps import Filter, Map, Merge, PairStep, Reduce, Sink, Source, Step
 from headway.flow.windows import END_OF_TIME_US
-from headway.measure.latency import SKETCH_K
 
 HIDDEN = (ARRIVAL, TICK, CLOSED, TIME, SEQ)
 OBSERVED = "headway"
@@ -172,18 +171,12 @@ def enter(frame: DataFrame, source: Source, part: Flow) -> DataFrame:
         if not isinstance(state, PairStep):
             # On the watermark's own column, or Spark would push it below the watermark.
             frame = frame.where(F.col(TICK) < F.timestamp_micros(F.lit(END_OF_TIME_US)))
-    arrival = F.col(ARRIVAL).cast("double")
-    if window is not None and isinstance(state, PairStep):
-        arrival = F.when(F.col(SEQ) >= 0, arrival)
     return frame.observe(
         f"{OBSERVED}:{source.name}",
-        F.count(arrival).alias("count"),
-        F.avg(arrival).alias("mean"),
-        F.var_pop(arrival).alias("variance"),
-        F.min(arrival).alias("min"),
-        F.max(arrival).alias("max"),
-        F.expr(f"kll_sketch_agg_double(double({ARRIVAL}), {SKETCH_K})").alias("sketch"),
-    )
+        F.sum(f"{AGES}.sum").alias("sum"),
+        F.sum(f"{AGES}.squares").alias("squares"),
+        F.expr(f"kll_merge_agg_double({AGES}.sketch)").alias("sketch"),
+    ).drop(AGES)
 
 
 def reduce_keys(frame: DataFrame, step: Reduce) -> DataFrame:

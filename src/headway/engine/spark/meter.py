@@ -16,7 +16,7 @@ from headway.engine.spark.set_aside import Ranges, count_set_aside
 from headway.engine.topics.port import count_between
 from headway.measure.account import Account
 from headway.measure.batches import BatchLine, BatchLog
-from headway.measure.latency import ArrivalSketch, Latency
+from headway.measure.latency import Ages, Latency
 
 OBSERVED = "headway"
 LINES_KEPT = 20_000
@@ -70,14 +70,11 @@ class Meter:
     def _line(self, batch: int, progress: dict[str, Any], published: Published) -> BatchLine:
         ends = [GateOffset.from_json(source_of(s), s["endOffset"]) for s in progress["sources"]]
         starts = [s.get("startOffset") or {} for s in progress["sources"]]
-        seen = {
-            name: row for name, row in progress["observed"].items() if name.startswith(OBSERVED)
-        }
-        arrivals = [ArrivalSketch.from_row(row) for row in seen.values()]
-        latency = sum(
-            (Latency.since_arrivals(each, published.at_us) for each in arrivals), Latency.none()
-        )
-        rows = sum(each.count for each in arrivals)
+        latency = Latency.none()
+        for end in ends:
+            ages = Ages.from_row(progress["observed"].get(f"{OBSERVED}:{end.source}"))
+            latency += Latency.later(ages, (published.at_us - end.decision.at_us) / 1e6)
+        rows = latency.count
         ranges = ranges_of(ends, starts)
         kept_out, failed = count_set_aside(self._quarantine, ranges, self._control.expected)
         self._answered += rows - failed

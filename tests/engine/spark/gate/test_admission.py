@@ -43,6 +43,7 @@ def test_a_record_becomes_a_row_with_its_time_and_arrival(tmp_path: Path) -> Non
     assert aside == []
     assert rows[1] == {
         "n": 2,
+        "__ages": None,
         "__arrival_us": 1_100_000,
         "__tick": datetime(1970, 1, 1, 0, 0, 20, 999_999, tzinfo=UTC),
         "__closed_us": 7_000_000,

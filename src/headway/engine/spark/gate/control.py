@@ -132,6 +132,7 @@ class Control:
             self._marked.add(ask.start.source)
         return ask.start.moved(
             ask.start.position,
+            at_us=self._clock.now_us(),
             wm_ms=watermark_ms,
             ended=ask.start.decision.ended + marking,
             readers=self._pace.readers or os.cpu_count() or 1,

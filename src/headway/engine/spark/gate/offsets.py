@@ -21,6 +21,7 @@ class Decision:
 
     begin        where the run began to read
     t0_us        when the run began, from which a replay counts; 0 before the first batch
+    at_us        when it was decided: the ages of the batch's records are taken at that instant
     wm_ms        the watermark while the batch runs: windows that end by then are closed
     ended        how often the end of the topic was marked: again after a restart, where several
                  sources share a watermark, since Spark then forgets what each of them had reached
@@ -28,6 +29,7 @@ class Decision:
 
     begin: Position
     t0_us: int = 0
+    at_us: int = 0
     wm_ms: int = 0
     ended: int = 0
     readers: int = 1
@@ -52,6 +54,7 @@ class GateOffset:
             "headway": {
                 "begin": decided.begin,
                 "t0_us": decided.t0_us,
+                "at_us": decided.at_us,
                 "wm_ms": decided.wm_ms,
                 "ended": decided.ended,
                 "readers": decided.readers,
