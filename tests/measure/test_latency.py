@@ -36,6 +36,9 @@ def test_a_quantile_is_what_that_share_did_not_exceed() -> None:
     assert Latency.none().quantile(0.99) == 0.0
 
 
+NONE = np.array([], dtype=np.int64)
+
+
 def test_ages_moved_to_publication_are_latencies() -> None:
     chance = np.random.default_rng(1)
     arrivals_us = (1.8e15 + chance.gamma(2.0, 2e5, 50_000)).astype(np.int64)
@@ -55,6 +58,7 @@ def test_ages_moved_to_publication_are_latencies() -> None:
 def test_a_batch_without_records_has_no_latency() -> None:
     row = dict.fromkeys(("sum", "squares", "sketch"))
     assert Latency.later(Ages.from_row(row), 5.0).count == 0
+    assert Ages.from_row(row | {"sketch": Ages.at(0, NONE).sketch}) is None
 
 
 @given(st.lists(st.floats(0, 10), min_size=100, max_size=400))

@@ -112,8 +112,6 @@ class Latency:
     def from_steps(cls, figures: dict[str, float | int], steps: list[float]) -> Latency:
         """The latency that `as_dict` and `steps` described."""
         count = int(figures.get("count", 0))
-        if not count:
-            return cls.none()
         mean, variance, low, high = (float(figures[n]) for n in ("mean", "variance", "min", "max"))
         values = np.asarray(steps, dtype=np.float64)
         return cls(count, mean, variance, low, high, values, np.diff(STEPS) * count)
@@ -165,6 +163,7 @@ class Ages:
     @classmethod
     def from_row(cls, row: dict[str, Any] | None) -> Ages | None:
         """Read what Spark has put together; None for a batch without records."""
-        if row is None or row["sketch"] is None:
+        # Spark sums nothing up to null, but merges no sketches at all into an empty one.
+        if row is None or row["sum"] is None:
             return None
         return cls(float(row["sum"]), float(row["squares"]), bytes(row["sketch"]))

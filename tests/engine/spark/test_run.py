@@ -58,6 +58,7 @@ def test_a_stopped_run_goes_on_where_it_was(spark: SparkSession, tmp_path: Path)
     second = hw.run(flow, folder=tmp_path / "run", session=spark, settings=slow)
     assert second.wait(120)
     assert second.account == Account(arrived=5000, answered=5000)
+    assert not list((tmp_path / "run").rglob("*.crc"))
     assert [line.batch for line in second.lines()] == list(range(len(second.lines())))
     table = pyarrow.parquet.read_table(tmp_path / "out")
     last = {row["key"]: row["n"] for row in table.sort_by("n").to_pylist()}

@@ -52,7 +52,11 @@ class ProgressListener(StreamingQueryListener):
         for query in self._queries:
             if query.run_id == run_id:
                 reached("committed")
-                query.meter.progress(as_plain(progress))
+                try:
+                    query.meter.progress(as_plain(progress))
+                except Exception as error:
+                    # Spark would only log it, and the run would go on without its account.
+                    query.meter.failure = error
                 reached("logged")
 
     def onQueryStarted(self, event: QueryStartedEvent) -> None:

@@ -39,6 +39,7 @@ class Meter:
     ) -> None:
         self._query, self._control, self._log = query, control, log
         self._quarantine = quarantine
+        self.failure: Exception | None = None  # why the last batch has no line
         self._published: dict[int, Published] = {}
         self._lock = threading.Lock()
         # The log has them all; in memory stay enough for a live view and a report.

@@ -173,6 +173,7 @@ class RunHandle:
                 self._error = self._error or next(iter(failed), None)
                 self._listener.drain(self._spark)
                 self._spark.streams.removeListener(self._listener)
+                self._is_over()  # for what the last events brought to light
             except Exception as error:
                 # Spark itself is gone, or its bus is stuck: the run is over all the same.
                 self._error = self._error or RunError(
@@ -193,6 +194,13 @@ class RunHandle:
                 self.stop()
 
     def _is_over(self) -> bool:
+        for query in self._queries:
+            if query.meter.failure is not None:
+                self._error = RunError(
+                    f"a batch could not be entered in the log: {query.meter.failure!r}; nothing is "
+                    "lost, start the run again in the same folder"
+                )
+                return True
         if any(not query.active for query in self._queries):
             return True
         read = all(query.control.all_read.is_set() for query in self._queries)
