@@ -5,12 +5,12 @@ PYTHON ?= python3
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup java demo test check bench lock clean
+.PHONY: help setup java kafka demo test check bench lock clean
 
 help: ## List the targets.
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
 
-setup: $(READY) java ## Make the environment in .venv from the lock file, and see that Java is there.
+setup: $(READY) java kafka ## Make the environment in .venv from the lock file; see that Java and Kafka's jars are there.
 
 $(READY): requirements.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -20,6 +20,9 @@ $(READY): requirements.lock pyproject.toml
 
 java: # Find Java 17 or newer, or install it.
 	@sh tools/ensure-java.sh
+
+kafka: $(READY) java # Fetch Kafka's jars, if Maven is there or can be installed.
+	@sh tools/ensure-kafka.sh $(VENV)
 
 demo: setup ## Run the main job for about a minute on an embedded default, with a live view and a report.
 	$(BIN)/headway demo

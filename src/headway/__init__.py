@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from headway.engine.kafka.distributor import Distributor as Distributor
     from headway.engine.spark.run import run as run
     from headway.engine.spark.settings import Settings as Settings
     from headway.engine.topics.spool import Spool as Spool
@@ -15,11 +16,13 @@ if TYPE_CHECKING:
     from headway.flow.pairs import WindowPair as WindowPair
     from headway.flow.sources import replay as replay
     from headway.flow.sources import spool as spool
+    from headway.flow.sources import topic as topic
     from headway.flow.topics import EventTime as EventTime
     from headway.keep.pacing import Pace as Pace
 
 # Opened when first used: Spark starts many Python processes, and each imports only what it needs.
 DOORS = {
+    "Distributor": "headway.engine.kafka.distributor",
     "EventTime": "headway.flow.topics",
     "Flow": "headway.flow.graph",
     "Goal": "headway.flow.goals",
@@ -33,6 +36,7 @@ DOORS = {
     "replay": "headway.flow.sources",
     "run": "headway.engine.spark.run",
     "spool": "headway.flow.sources",
+    "topic": "headway.flow.sources",
 }
 
 __all__ = list(DOORS)  # noqa: PLE0605, RUF100

@@ -9,14 +9,16 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from headway.errors import FlowError
+from headway.flow.avro import avro_columns, read_avro
 from headway.flow.peek import peek_schema
 from headway.flow.rates import Rate, parse_rate
-from headway.flow.schema import Schema
+from headway.flow.schema import Column, Schema
 from headway.flow.steps import Source
 from headway.flow.stream import Stream
 from headway.flow.topics import (
     EventTime,
     Format,
+    KafkaTopic,
     MadeRecords,
     RecordMaker,
     ReplayedFile,
@@ -81,6 +83,60 @@ def spool(
     topic = Spooled(Path(folder).resolve(), start)
     found = Schema.parse(schema) if schema else peek_schema(topic)
     return begin(name or Path(folder).name, topic, found, time)
+
+
+def topic(
+    name: str,
+    *,
+    at: str,
+    schema: str | None = None,
+    format: Literal["json", "csv", "text", "avro"] = "json",
+    avro: str | Path | None = None,
+    key: str | None = None,
+    time: str | EventTime | None = None,
+    start: Literal["earliest", "latest"] = "earliest",
+    expired: Literal["fail", "skip"] = "fail",
+) -> Stream:
+    """Follow a topic of Kafka's, given as ``topic("tweets", at="kafka://host:9092", schema=...)``.
+
+    `schema` declares the columns of a record's value. Of Avro's, `avro` is the schema that it is
+    written with, as text or as an .avsc file. `key` names a text column for the record's key.
+    `expired` says what happens when Kafka has removed records before they were read.
+    """
+    servers = at.removeprefix("kafka://").rstrip("/")
+    if not at.startswith("kafka://") or not servers or "/" in servers:
+        raise FlowError(f"at must be 'kafka://host:port'; got {at!r}")
+    check_choice("format", format, ("json", "csv", "text", "avro"))
+    check_choice("start", start, ("earliest", "latest"))
+    check_choice("expired", expired, ("fail", "skip"))
+    written = read_avro(avro) if avro is not None else ""
+    columns = value_columns(format, schema, written)
+    if key is not None:
+        columns = Schema((*columns, Column(key, "string")))
+    found = KafkaTopic(servers, name, format, written, ",", key, start, expired)
+    return begin(name, found, columns, time)
+
+
+def value_columns(format: str, schema: str | None, avro: str) -> Schema:
+    """The columns of a topic's values, declared, or known from the format."""
+    if format == "avro":
+        if not avro:
+            raise FlowError("a topic in Avro needs its schema; give avro='record.avsc'")
+        return avro_columns(avro)
+    if schema is not None:
+        return Schema.parse(schema)
+    if format == "text":
+        return Schema.parse("value string")
+    raise FlowError(
+        f"the columns of a topic in {format} cannot be guessed; declare them with schema='name "
+        "type, name type'"
+    )
+
+
+def check_choice(what: str, given: str, known: Sequence[str]) -> None:
+    """Refuse a word that is none of those that are known."""
+    if given not in known:
+        raise FlowError(f"{what} must be {' or '.join(map(repr, known))}; got {given!r}")
 
 
 def begin(name: str, topic: Topic, schema: Schema | None, time: str | EventTime | None) -> Stream:

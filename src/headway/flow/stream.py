@@ -19,7 +19,7 @@ from headway.flow.topics import Target
 from headway.flow.windows import Window, parse_window
 from headway.units import Duration
 
-SINK_KINDS = ("console", "spool", "parquet")
+SINK_KINDS = ("console", "spool", "parquet", "kafka")
 WINDOW_COLUMNS = ("window_start", "window_end")
 
 
@@ -115,7 +115,10 @@ class Stream:
         return Stream((*steps, Merge(name, inputs)), self.columns, self.by, None, reduced)
 
     def to(self, target: str | Callable[[int, pa.Table], None], name: str | None = None) -> Flow:
-        """End the flow in a sink: 'console', 'spool:FOLDER', 'parquet:FOLDER' or a function."""
+        """End the flow in a sink.
+
+        'console', 'spool:FOLDER', 'parquet:FOLDER', 'kafka://HOST:PORT/TOPIC', or a function.
+        """
         self._no_window_pending("to")
         where = parse_target(target)
         sink = Sink(name or sink_name(where), (self._head,), where)
@@ -196,12 +199,26 @@ def parse_target(target: Any) -> Target:
     kind, _, address = target.partition(":")
     if kind not in SINK_KINDS:
         raise FlowError(
-            f"sink {target!r} is not known; use 'console', 'spool:FOLDER', 'parquet:FOLDER' or a "
-            "function of (batch id, table)"
+            f"sink {target!r} is not known; use 'console', 'spool:FOLDER', 'parquet:FOLDER', "
+            "'kafka://HOST:PORT/TOPIC' or a function of (batch id, table)"
         )
+    if kind == "kafka":
+        return Target("kafka", check_kafka(target))
     if kind != "console" and not address:
         raise FlowError(f"sink {target!r} needs a folder, for example '{kind}:answers'")
     return Target(kind, address.removeprefix("//"))  # type: ignore[arg-type]
+
+
+def check_kafka(target: str) -> str:
+    """The servers and topic of a sink, as 'host:port/topic'.
+
+    >>> check_kafka("kafka://localhost:9092/counts")
+    'localhost:9092/counts'
+    """
+    servers, _, topic = target.removeprefix("kafka://").partition("/")
+    if not target.startswith("kafka://") or not servers or not topic or "/" in topic:
+        raise FlowError(f"sink {target!r} must be 'kafka://HOST:PORT/TOPIC'")
+    return f"{servers}/{topic}"
 
 
 def sink_name(target: Target) -> str:

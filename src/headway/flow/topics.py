@@ -12,7 +12,7 @@ import pyarrow as pa
 from headway.flow.rates import RateSchedule
 from headway.flow.schema import Schema
 
-Format = Literal["json", "csv", "text", "parquet"]
+Format = Literal["json", "csv", "text", "parquet", "avro"]
 
 
 @runtime_checkable
@@ -65,7 +65,27 @@ class Spooled:
     start: Literal["earliest", "latest"] = "earliest"
 
 
-Topic = ReplayedFile | ReplayedRecords | MadeRecords | Spooled
+@dataclass(frozen=True, slots=True)
+class KafkaTopic:
+    """A topic of Kafka's.
+
+    format    of a record's value; of Avro's, `avro` is the schema that it was written with
+    key       the column that takes a record's key as text; None when the key is not read
+    start     where a new run begins
+    expired   what to do when the retention has removed records that were not read yet
+    """
+
+    servers: str
+    name: str
+    format: Format = "json"
+    avro: str = ""
+    delimiter: str = ","
+    key: str | None = None
+    start: Literal["earliest", "latest"] = "earliest"
+    expired: Literal["fail", "skip"] = "fail"
+
+
+Topic = ReplayedFile | ReplayedRecords | MadeRecords | Spooled | KafkaTopic
 
 
 def describe_topic(topic: Topic) -> str:
@@ -79,10 +99,14 @@ def describe_topic(topic: Topic) -> str:
             return f"{'endless' if count is None else count} records of {maker!r}"
         case Spooled(folder):
             return f"spool {folder.name}"
+        case KafkaTopic(servers, name):
+            return f"topic {name} at kafka://{servers}"
 
 
 def identify_topic(topic: Topic) -> str:
-    """What a checkpoint's offsets belong to; a file may have moved, a spool may not."""
+    """What a checkpoint's offsets belong to; a file or a broker may have moved, a spool may not."""
+    if isinstance(topic, KafkaTopic):
+        return f"topic {topic.name}"
     return str(topic.folder) if isinstance(topic, Spooled) else describe_topic(topic)
 
 
@@ -98,13 +122,14 @@ class EventTime:
 class Target:
     """Where answers go: a kind of sink with its address, or a function."""
 
-    kind: Literal["console", "spool", "parquet", "callback"]
+    kind: Literal["console", "spool", "parquet", "kafka", "callback"]
     address: str = ""
     call: Callable[[int, pa.Table], None] | None = None
 
 
 __all__ = [
     "EventTime",
+    "KafkaTopic",
     "MadeRecords",
     "RecordMaker",
     "ReplayedFile",

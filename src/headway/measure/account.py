@@ -13,12 +13,15 @@ class Account:
     answered     in published batches, counted by Spark
     quarantined  set aside with a reason (unreadable, late, failed), counted in the quarantine
     waiting      not yet admitted, or in a batch that is not yet published, counted by the gate
+    blank        places in the topic that hold no record (Kafka's marks of transactions), counted
+                 when they are read; before that they are waiting
     """
 
     arrived: int = 0
     answered: int = 0
     quarantined: int = 0
     waiting: int = 0
+    blank: int = 0
 
     @property
     def unexplained(self) -> int:
@@ -27,7 +30,7 @@ class Account:
         >>> Account(arrived=10, answered=7, quarantined=1, waiting=2).unexplained
         0
         """
-        return self.arrived - self.answered - self.quarantined - self.waiting
+        return self.arrived - self.answered - self.quarantined - self.waiting - self.blank
 
     @property
     def balanced(self) -> bool:
@@ -46,5 +49,5 @@ class Account:
         text = (
             f"{self.arrived} arrived = {self.answered} answered + {self.quarantined} quarantined "
             f"+ {self.waiting} waiting"
-        )
+        ) + (f" + {self.blank} blank" if self.blank else "")
         return text if self.balanced else f"{text} + {self.unexplained} UNEXPLAINED"

@@ -145,12 +145,15 @@ def thin(
 class Ages:
     """How long records had waited at one instant: moments, and a KLL sketch of all of them.
 
+    `blank` counts the places between them that hold no record.
+
     Made where records are read, a block at a time, and put together by Spark.
     """
 
     sum_s: float
     squares_s2: float
     sketch: bytes
+    blank: int = 0
 
     @classmethod
     def at(cls, instant_us: int, arrivals_us: NDArray[np.int64]) -> Ages:
@@ -166,4 +169,5 @@ class Ages:
         # Spark sums nothing up to null, but merges no sketches at all into an empty one.
         if row is None or row["sum"] is None:
             return None
-        return cls(float(row["sum"]), float(row["squares"]), bytes(row["sketch"]))
+        sketch = bytes(row["sketch"])
+        return cls(float(row["sum"]), float(row["squares"]), sketch, int(row["blank"]))

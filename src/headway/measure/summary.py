@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -127,15 +127,11 @@ def account_of(lines: Iterable[BatchLine]) -> Account:
             total.answered + found.get("answered", 0),
             total.quarantined + found.get("quarantined", 0),
             total.waiting + found.get("waiting", 0),
+            total.blank + found.get("blank", 0),
         )
     return total
 
 
 def account_dict(account: Account) -> dict[str, int]:
     """An account as the log and the commands write it."""
-    return {
-        "arrived": account.arrived,
-        "answered": account.answered,
-        "quarantined": account.quarantined,
-        "waiting": account.waiting,
-    }
+    return asdict(account)

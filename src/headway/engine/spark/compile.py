@@ -175,6 +175,7 @@ def enter(frame: DataFrame, source: Source, part: Flow) -> DataFrame:
         f"{OBSERVED}:{source.name}",
         F.sum(f"{AGES}.sum").alias("sum"),
         F.sum(f"{AGES}.squares").alias("squares"),
+        F.sum(f"{AGES}.blank").alias("blank"),
         F.expr(f"kll_merge_agg_double({AGES}.sketch)").alias("sketch"),
     ).drop(AGES)
 

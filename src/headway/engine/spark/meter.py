@@ -12,7 +12,7 @@ from typing import Any
 from headway.engine.spark.gate.control import Control
 from headway.engine.spark.gate.offset_log import LoggedBatch, read_offset_log
 from headway.engine.spark.gate.offsets import GateOffset
-from headway.engine.spark.set_aside import Ranges, count_set_aside
+from headway.engine.spark.set_aside import Ranges, SetAside, count_set_aside
 from headway.engine.topics.port import count_between
 from headway.measure.account import Account
 from headway.measure.batches import BatchLine, BatchLog
@@ -48,6 +48,7 @@ class Meter:
         self._last = self.lines[-1].batch if self.lines else -1
         last = self.lines[-1].account if self.lines else asdict(Account())
         self._answered, self._set_aside = last["answered"], last["quarantined"]
+        self._blank = last.get("blank", 0)
         self._recover(checkpoint)
 
     def published(self, batch: int, what: Published) -> None:
@@ -73,13 +74,14 @@ class Meter:
         starts = [s.get("startOffset") or {} for s in progress["sources"]]
         latency = Latency.none()
         for end in ends:
-            ages = Ages.from_row(progress["observed"].get(f"{OBSERVED}:{end.source}"))
+            row = progress["observed"].get(f"{OBSERVED}:{end.source}")
+            ages = Ages.from_row(row)
+            self._blank += ages.blank if ages else 0
             latency += Latency.later(ages, (published.at_us - end.decision.at_us) / 1e6)
         rows = latency.count
         ranges = ranges_of(ends, starts)
-        kept_out, failed = count_set_aside(self._quarantine, ranges, self._control.expected)
-        self._answered += rows - failed
-        self._set_aside += kept_out + failed
+        aside = count_set_aside(self._quarantine, ranges, self._control.expected)
+        self._count(rows, aside)
         decided = ends[0].decision
         return BatchLine(
             query=self._query,
@@ -88,7 +90,7 @@ class Meter:
             published_s=published.at_us / 1e6,
             rows=rows,
             answers=published.answers,
-            quarantined=kept_out + failed,
+            quarantined=aside.quarantined,
             interval_s=decided.interval_us / 1e6,
             max_rows=decided.max_rows,
             readers=decided.readers,
@@ -117,7 +119,14 @@ class Meter:
                 arrived=total.arrived + count_between(end.decision.begin, reach),
                 waiting=total.waiting + count_between(end.position, reach),
             )
-        return replace(total, answered=self._answered, quarantined=self._set_aside)
+        return replace(
+            total, answered=self._answered, quarantined=self._set_aside, blank=self._blank
+        )
+
+    def _count(self, rows: int, aside: SetAside) -> None:
+        self._answered += rows - aside.failed
+        self._set_aside += aside.quarantined
+        self._blank += aside.blank
 
     def _recover(self, checkpoint: Path) -> None:
         """Enter the batches that were completed but whose lines a crash kept out of the log."""
@@ -132,10 +141,10 @@ class Meter:
     def _recovered(self, batch: LoggedBatch, at_s: float) -> BatchLine:
         ends = list(batch.ends.values())
         ranges = {end.source: (batch.starts[end.source], end.position) for end in ends}
-        kept_out, failed = count_set_aside(self._quarantine, ranges, self._control.expected)
-        rows = sum(count_between(start, end) for start, end in ranges.values()) - kept_out
-        self._answered += rows - failed
-        self._set_aside += kept_out + failed
+        aside = count_set_aside(self._quarantine, ranges, self._control.expected)
+        taken = sum(count_between(start, end) for start, end in ranges.values())
+        rows = taken - aside.kept_out - aside.blank
+        self._count(rows, aside)
         decided = ends[0].decision
         return BatchLine(
             query=self._query,
@@ -144,7 +153,7 @@ class Meter:
             published_s=at_s,
             rows=rows,
             answers=0,
-            quarantined=kept_out + failed,
+            quarantined=aside.quarantined,
             interval_s=decided.interval_us / 1e6,
             max_rows=decided.max_rows,
             readers=decided.readers,

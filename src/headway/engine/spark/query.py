@@ -52,8 +52,9 @@ class GatedQuery:
         checkpoint = folder.checkpoint(self.sink)
         log = BatchLog(folder.log)
         self.meter = Meter(self.sink.name, self.control, log, quarantine, checkpoint)
-        self._publisher = open_sink(self.sink.target, folder.sink(self.sink), folder.run)
         self._pair = state.pair if isinstance(state, PairStep) else None
+        keys = ("key",) if self._pair else state.key if state else ()
+        self._publisher = open_sink(self.sink.target, folder.sink(self.sink), folder.run, keys)
         self._query: StreamingQuery | None = None
         try:
             self._compiled = self._prepare(PairSettings(settings.buckets, quarantine))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import astuple
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -213,6 +214,6 @@ class RunHandle:
         self._done.set()
 
 
-def parts(account: Account) -> tuple[int, int, int, int]:
-    """The four counts of an account."""
-    return account.arrived, account.answered, account.quarantined, account.waiting
+def parts(account: Account) -> tuple[int, ...]:
+    """The counts of an account."""
+    return astuple(account)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from headway.engine.spark.gate.columns import place_of
@@ -12,13 +13,27 @@ from headway.engine.topics.quarantine import NAME
 Ranges = Mapping[str, tuple[Position, Position]]  # source -> first offsets, offsets after the last
 
 
-def count_set_aside(folder: Path, ranges: Ranges, sources: Sequence[str]) -> tuple[int, int]:
-    """Records of the ranges that never became rows, and rows on which a pair failed.
+@dataclass(frozen=True, slots=True)
+class SetAside:
+    """Records that never became rows, rows on which a pair failed, offsets without a record."""
+
+    kept_out: int
+    failed: int
+    blank: int
+
+    @property
+    def quarantined(self) -> int:
+        """Records that have no answer."""
+        return self.kept_out + self.failed
+
+
+def count_set_aside(folder: Path, ranges: Ranges, sources: Sequence[str]) -> SetAside:
+    """What of a batch's ranges is in quarantine.
 
     The next batch may be writing its own while this one is being counted, and a batch that is
     replayed after a crash finds what it wrote before: so what counts is the range, not the time.
     """
-    kept_out = 0
+    kept_out = blank = 0
     failed: set[int] = set()
     for path in folder.iterdir() if folder.is_dir() else ():
         match = NAME.fullmatch(path.name)
@@ -30,8 +45,11 @@ def count_set_aside(folder: Path, ranges: Ranges, sources: Sequence[str]) -> tup
             if holds(ranges[sources[number]], partition, offset):
                 failed.add(first)
         elif match[1] in ranges and holds(ranges[match[1]], match[2], first):
-            kept_out += int(match[6])
-    return kept_out, len(failed)
+            if match[5] == "blank":
+                blank += int(match[6])
+            else:
+                kept_out += int(match[6])
+    return SetAside(kept_out, len(failed), blank)
 
 
 def holds(range_: tuple[Position, Position], partition: str, offset: int) -> bool:

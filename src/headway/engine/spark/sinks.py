@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -12,6 +12,7 @@ import pyarrow.parquet
 from rich.console import Console
 from rich.table import Table
 
+from headway.engine.kafka.sink import KafkaSink
 from headway.engine.topics.spool import Spool, write_durably
 from headway.flow.schema import Schema
 from headway.flow.topics import Target
@@ -127,14 +128,19 @@ def show(batch: int, answers: pa.Table) -> None:
     console.print(table)
 
 
-def open_sink(target: Target, folder: Path, run: str) -> Publisher:
-    """The publisher for a target; `folder` is the run's own place for a ledger."""
+def open_sink(target: Target, folder: Path, run: str, keys: Sequence[str] = ()) -> Publisher:
+    """The publisher for a target; `folder` is the run's own place for a ledger.
+
+    `keys` are the columns that name an answer, for sinks that tell answers apart by a key.
+    """
     ledger = Ledger(folder / "published")
     match target.kind:
         case "spool":
             return SpoolSink(Path(target.address), run)
         case "parquet":
             return ParquetSink(Path(target.address), run)
+        case "kafka":
+            return KafkaSink(target.address, f"{run}-{folder.name}", keys)
         case "console":
             return CallbackSink(show, ledger)
         case "callback":

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import csv
 import io
+import json
+import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
+import fastavro
 import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -21,12 +25,13 @@ from headway.flow.schema import Schema
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How a line becomes columns; `fields` are a CSV file's own columns in its order."""
+    """How a line becomes columns; `fields` are a CSV file's own, `avro` the schema of Avro's."""
 
     format: str
     schema: Schema
     delimiter: str = ","
     fields: tuple[str, ...] = ()
+    avro: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +45,11 @@ class Decoded:
 
 def decode(lines: Sequence[bytes], layout: Layout) -> Decoded:
     """Decode lines; no line is lost: each is a row of the batch or is named in `bad`."""
-    fast = {"json": fast_json, "csv": fast_csv, "text": fast_text}.get(layout.format)
-    if fast is None:
+    if layout.format not in PARSERS:
         raise TopicError(f"format {layout.format!r} is not one that lines can have")
+    fast = {"json": fast_json, "csv": fast_csv, "text": fast_text}.get(layout.format)
+    if fast is None or not all(lines):
+        return patiently(lines, layout)
     try:
         batch = fast(lines, layout)
         if batch.num_rows == len(lines):
@@ -58,7 +65,7 @@ def fast_json(lines: Sequence[bytes], layout: Layout) -> pa.RecordBatch:
     options = pyarrow.json.ParseOptions(
         explicit_schema=with_text_for_times(wanted), unexpected_field_behavior="ignore"
     )
-    data = b"\n".join(lines)
+    data = one_per_line(lines)
     blocks = pyarrow.json.ReadOptions(block_size=max(len(data) + 1, 1 << 16), use_threads=False)
     table = pyarrow.json.read_json(io.BytesIO(data), read_options=blocks, parse_options=options)
     return conform(table, wanted)
@@ -69,7 +76,7 @@ def fast_csv(lines: Sequence[bytes], layout: Layout) -> pa.RecordBatch:
     wanted = layout.schema.arrow()
     types = {field.name: field.type for field in with_text_for_times(wanted)}
     table = pyarrow.csv.read_csv(
-        io.BytesIO(b"\n".join(lines)),
+        io.BytesIO(one_per_line(lines)),
         read_options=pyarrow.csv.ReadOptions(column_names=layout.fields, use_threads=False),
         parse_options=pyarrow.csv.ParseOptions(
             delimiter=layout.delimiter, ignore_empty_lines=False
@@ -89,6 +96,14 @@ def fast_text(lines: Sequence[bytes], layout: Layout) -> pa.RecordBatch:
     """Each line is a value."""
     values = pa.array(lines, pa.binary()).cast(pa.string())
     return pa.RecordBatch.from_arrays([values], names=list(layout.schema.names))
+
+
+def one_per_line(lines: Sequence[bytes]) -> bytes:
+    """Lines as one text; a value that has a line break in it must be read by itself."""
+    data = b"\n".join(lines)
+    if data.count(b"\n") != len(lines) - 1:
+        raise pa.ArrowInvalid("a record of several lines")
+    return data
 
 
 def with_text_for_times(wanted: pa.Schema) -> pa.Schema:
@@ -174,10 +189,31 @@ def parse_text(line: bytes, layout: Layout) -> dict[str, Any]:
     return {layout.schema.names[0]: line.decode()}
 
 
+def parse_avro(line: bytes, layout: Layout) -> dict[str, Any]:
+    """A record in Avro's binary form, as its declared schema has written it."""
+    data = io.BytesIO(line)
+    try:
+        record = fastavro.schemaless_reader(data, avro_schema(layout.avro), None)
+    except (EOFError, IndexError, KeyError, struct.error) as error:
+        raise ValueError(f"not a record of the declared Avro schema: {error!r}") from error
+    if data.read(1):
+        raise ValueError("longer than a record of the declared Avro schema")
+    if not isinstance(record, dict):
+        raise ValueError(f"expected an Avro record, got {type(record).__name__}")
+    return record
+
+
+@lru_cache(maxsize=16)
+def avro_schema(text: str) -> Any:
+    """A schema, parsed once."""
+    return fastavro.parse_schema(json.loads(text))
+
+
 PARSERS: dict[str, Callable[[bytes, Layout], dict[str, Any]]] = {
     "json": parse_json,
     "csv": parse_csv,
     "text": parse_text,
+    "avro": parse_avro,
 }
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from headway.engine.kafka.opened import OpenKafka
 from headway.engine.topics.port import OpenTopic
 from headway.engine.topics.replayed import open_replay
 from headway.engine.topics.spooled import OpenSpool
 from headway.errors import FlowError, SchemaMismatch, TopicError
 from headway.flow.peek import peek_schema
 from headway.flow.steps import Source
-from headway.flow.topics import Spooled
+from headway.flow.topics import KafkaTopic, Spooled
 
 
 def open_topic(source: Source, folder: Path, t0_us: int) -> OpenTopic:
@@ -22,6 +23,8 @@ def open_topic(source: Source, folder: Path, t0_us: int) -> OpenTopic:
         raise TopicError(
             f"the columns of {source.name!r} are not known; declare them with schema='name type'"
         )
+    if isinstance(source.topic, KafkaTopic):
+        return OpenKafka(source.topic, source.schema)
     if isinstance(source.topic, Spooled):
         return OpenSpool(source.topic.folder, source.schema, source.topic.start)
     return open_replay(source.topic, source.schema, folder / source.name, t0_us)

@@ -33,12 +33,16 @@ class BadRecord:
 
 @dataclass(frozen=True, slots=True)
 class Records:
-    """Records that were read: columns, each row's offset and arrival, and the bad ones."""
+    """Records that were read: columns, each row's offset and arrival, and the bad ones.
+
+    `expired` counts records that the topic had removed, and was allowed to, before these.
+    """
 
     batch: pa.RecordBatch
     offsets: NDArray[np.int64]
     arrivals_us: NDArray[np.int64]
     bad: tuple[BadRecord, ...] = ()
+    expired: int = 0
 
 
 class OpenTopic(Protocol):

@@ -13,8 +13,10 @@ import pyarrow as pa
 from headway.engine.topics.port import Slice
 from headway.engine.topics.spool import write_durably
 
-# unreadable, late, failed: fates of a record; unfinished: a window whose finalize raised
-Why = Literal["unreadable", "late", "failed", "unfinished"]
+# unreadable, late, failed, expired: fates of a record; unfinished: a window whose finalize raised;
+# blank: offsets that hold no record
+Why = Literal["unreadable", "late", "failed", "expired", "unfinished", "blank"]
+NO_RECORDS = ("unfinished", "blank")
 NAME = re.compile(r"(.+)@(\d+)@(\d{20})-(\d{20})@(\w+)@(\d+)\.arrow")
 
 
@@ -46,10 +48,20 @@ def set_aside(
     sink = pa.BufferOutputStream()
     with pa.ipc.new_file(sink, table.schema) as out:
         out.write_table(table)
+    write_durably(place_for(folder, source, piece, why, len(records)), sink.getvalue())
+
+
+def note(folder: Path, source: str, piece: Slice, why: Why, count: int) -> None:
+    """Count what has no bytes to keep: records that are gone, offsets that hold none."""
+    if count:
+        write_durably(place_for(folder, source, piece, why, count), b"")
+
+
+def place_for(folder: Path, source: str, piece: Slice, why: Why, count: int) -> Path:
+    """The file of one slice and reason."""
     folder.mkdir(parents=True, exist_ok=True)
     range_ = f"{piece.first:020d}-{piece.stop:020d}"
-    name = f"{source}@{piece.partition}@{range_}@{why}@{len(records)}.arrow"
-    write_durably(folder / name, sink.getvalue())
+    return folder / f"{source}@{piece.partition}@{range_}@{why}@{count}.arrow"
 
 
 def count_by_reason(folder: Path) -> dict[str, int]:
@@ -70,14 +82,14 @@ def count_by_reason(folder: Path) -> dict[str, int]:
 
 def count_records(folder: Path) -> int:
     """How many records are in quarantine, whatever the reason."""
-    return sum(count for why, count in count_by_reason(folder).items() if why != "unfinished")
+    return sum(count for why, count in count_by_reason(folder).items() if why not in NO_RECORDS)
 
 
 def read_quarantine(folder: Path) -> pa.Table:
     """Every record in a quarantine folder, with its source, partition and kind of reason."""
     tables = []
     for path in sorted(folder.glob("*.arrow")) if folder.is_dir() else []:
-        if match := NAME.fullmatch(path.name):
+        if (match := NAME.fullmatch(path.name)) and path.stat().st_size:
             with pa.OSFile(str(path)) as file:
                 table = pa.ipc.open_file(file).read_all()
             for name, value in (("why", match[5]), ("partition", match[2]), ("source", match[1])):

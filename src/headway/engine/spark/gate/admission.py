@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +24,7 @@ from headway.engine.spark.gate.columns import (
 )
 from headway.engine.spark.gate.offsets import Decision
 from headway.engine.topics.port import BadRecord, OpenTopic, Records, Slice
-from headway.engine.topics.quarantine import Quarantined, set_aside
+from headway.engine.topics.quarantine import Quarantined, note, set_aside
 from headway.flow.schema import Schema
 from headway.flow.steps import Source
 from headway.flow.topics import EventTime
@@ -32,8 +32,15 @@ from headway.flow.windows import END_OF_TIME_US, Window
 from headway.measure.latency import Ages
 
 UTC_MICROS = pa.timestamp("us", tz="UTC")
-AGES_DDL = "struct<sum: double, squares: double, sketch: binary>"
-AGES_ARROW = pa.struct([("sum", pa.float64()), ("squares", pa.float64()), ("sketch", pa.binary())])
+AGES_DDL = "struct<sum: double, squares: double, sketch: binary, blank: bigint>"
+AGES_ARROW = pa.struct(
+    [
+        ("sum", pa.float64()),
+        ("squares", pa.float64()),
+        ("sketch", pa.binary()),
+        ("blank", pa.int64()),
+    ]
+)
 MICROS = {"s": 1_000_000, "ms": 1_000, "us": 1}
 
 
@@ -87,6 +94,15 @@ class Admission:
     quarantine: Path
 
 
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """Records with their times, and how many places around them hold none."""
+
+    records: Records
+    times_us: NDArray[np.int64]
+    blank: int = 0
+
+
 def marker_batch(shape: Shape, source: Source, decision: Decision) -> pa.RecordBatch:
     """One row that is no record: it moves Spark's watermark and tells pairs what has closed."""
     assert source.schema is not None
@@ -103,16 +119,28 @@ def admit_records(
     """The rows of one slice; what cannot be answered is set aside under the slice's own name."""
     unreadable: list[Quarantined] = []
     late: list[Quarantined] = []
+    held: Timed | None = None  # the last block waits until it is known what follows it
+    blank = piece.stop - piece.first
+    expired = 0
     for records in topic.read(piece):
+        blank -= len(records.offsets) + len(records.bad) + records.expired
+        expired += records.expired
         unreadable += [as_quarantined(record) for record in records.bad]
         times_us, records, untimed = timed(records, spec.source.time)
         unreadable += untimed
-        keep = on_time(times_us, decision, spec.shape.window)
-        if not keep.all():
-            late += late_records(records, times_us, keep, decision)
-            records, times_us = chosen(records, keep), times_us[keep]
+        on_time_ = on_time(times_us, decision, spec.shape.window)
+        if not on_time_.all():
+            late += late_records(records, times_us, on_time_, decision)
+            records, times_us = chosen(records, on_time_), times_us[on_time_]
         if len(times_us):
-            yield rows_of(records, times_us, piece, decision, spec)
+            if held is not None:
+                yield rows_of(held, piece, decision, spec)
+            held = Timed(records, times_us)
+    if held is not None:
+        yield rows_of(replace(held, blank=blank), piece, decision, spec)
+    else:
+        note(spec.quarantine, spec.source.name, piece, "blank", blank)
+    note(spec.quarantine, spec.source.name, piece, "expired", expired)
     set_aside(spec.quarantine, spec.source.name, piece, "unreadable", unreadable)
     set_aside(spec.quarantine, spec.source.name, piece, "late", late)
 
@@ -199,21 +227,16 @@ def chosen(records: Records, keep: NDArray[np.bool_]) -> Records:
     return Records(batch, records.offsets[keep], records.arrivals_us[keep])
 
 
-def rows_of(
-    records: Records,
-    times_us: NDArray[np.int64],
-    piece: Slice,
-    decision: Decision,
-    spec: Admission,
-) -> pa.RecordBatch:
+def rows_of(found: Timed, piece: Slice, decision: Decision, spec: Admission) -> pa.RecordBatch:
     """Records as rows with the columns of the shape."""
+    records, times_us = found.records, found.times_us
     assert spec.source.schema is not None
     wanted = spec.shape.arrow(spec.source.schema)
     arrays = []
     for field in wanted:
         match field.name:
             case "__ages":
-                arrays.append(ages_of(records, decision))
+                arrays.append(ages_of(found, decision))
             case "__arrival_us":
                 arrays.append(pa.array(records.arrivals_us))
             case "__tick":
@@ -229,13 +252,18 @@ def rows_of(
     return pa.RecordBatch.from_arrays(arrays, schema=wanted)
 
 
-def ages_of(records: Records, decision: Decision) -> pa.StructArray:
+def ages_of(found: Timed, decision: Decision) -> pa.StructArray:
     """One summary for all records of a block, on its first row.
 
-    Summed up here by numpy, since Spark's `observe()` interprets each aggregate for each row: with
-    a sketch made there a word count ran a tenth slower.
+    Summed up here by numpy, since Spark's `observe()` looks at each aggregate for each row: with a
+    sketch made there a word count ran a tenth slower.
     """
-    ages = Ages.at(decision.at_us, records.arrivals_us)
-    first = pa.array([{"sum": ages.sum_s, "squares": ages.squares_s2, "sketch": ages.sketch}],
-                     AGES_ARROW)  # fmt: skip
-    return pa.concat_arrays([first, pa.nulls(len(records.offsets) - 1, AGES_ARROW)])
+    ages = Ages.at(decision.at_us, found.records.arrivals_us)
+    first = {
+        "sum": ages.sum_s,
+        "squares": ages.squares_s2,
+        "sketch": ages.sketch,
+        "blank": found.blank,
+    }
+    rest = pa.nulls(len(found.times_us) - 1, AGES_ARROW)
+    return pa.concat_arrays([pa.array([first], AGES_ARROW), rest])

@@ -1,0 +1,1 @@
+"""Kafka: topics behind the gate, answers out exactly once, and producers."""

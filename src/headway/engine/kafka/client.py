@@ -1,0 +1,70 @@
+"""Clients of a broker, one per process and kind, and what its errors mean to a user."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
+from confluent_kafka.admin import AdminClient
+
+from headway.errors import TopicError
+
+PATIENCE_S = 120.0  # how long a broker may be away before a run gives up
+ANSWER_S = 5.0  # how long one question may take
+QUIET: dict[str, Any] = {"log_level": 0, "topic.metadata.refresh.interval.ms": 5_000}
+
+
+@lru_cache(maxsize=8)
+def shared_consumer(servers: str) -> Consumer:
+    """The consumer of this process; it belongs to no group, since Spark's log holds the offsets."""
+    return Consumer(
+        {
+            **QUIET,
+            "bootstrap.servers": servers,
+            "group.id": "headway",
+            "enable.auto.commit": False,
+            "enable.partition.eof": True,
+            "auto.offset.reset": "error",
+            "isolation.level": "read_committed",
+            "fetch.wait.max.ms": 50,
+            "fetch.error.backoff.ms": 50,
+            "check.crcs": True,
+            "queued.max.messages.kbytes": 65_536,
+        }
+    )
+
+
+@lru_cache(maxsize=8)
+def shared_admin(servers: str) -> AdminClient:
+    """The client of this process that asks about topics."""
+    return AdminClient({**QUIET, "bootstrap.servers": servers})
+
+
+def partitions_of(servers: str, topic: str) -> list[TopicPartition]:
+    """The partitions that a topic has now."""
+    found = shared_admin(servers).list_topics(topic, timeout=ANSWER_S).topics[topic]
+    if found.error is not None:
+        if found.error.code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
+            raise TopicError(f"there is no topic {topic!r} at {servers}; make it, or mend its name")
+        raise KafkaException(found.error)
+    return [TopicPartition(topic, number) for number in sorted(found.partitions)]
+
+
+def away(error: KafkaException) -> bool:
+    """Whether an error may pass by itself: the broker is starting, moving or out of reach."""
+    cause = error.args[0]
+    return bool(isinstance(cause, KafkaError) and (cause.retriable() or cause.code() in AWAY))
+
+
+AWAY = (
+    KafkaError._ALL_BROKERS_DOWN,
+    KafkaError._TRANSPORT,
+    KafkaError._TIMED_OUT,
+    KafkaError._RESOLVE,
+    KafkaError.BROKER_NOT_AVAILABLE,
+    KafkaError.LEADER_NOT_AVAILABLE,
+    KafkaError.NOT_LEADER_FOR_PARTITION,
+    KafkaError.COORDINATOR_NOT_AVAILABLE,
+    KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
+)

@@ -1,0 +1,174 @@
+"""Answers into a topic of Kafka's, each batch once: its rows and its number in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import orjson
+import pyarrow as pa
+from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
+
+from headway.clock import Clock, SystemClock
+from headway.engine.kafka.client import PATIENCE_S, QUIET, away, partitions_of
+from headway.errors import TopicError
+
+MARK = "headway.batch"  # the header that tells a consumer which batch a row belongs to
+AT_ONCE = 1_000  # rows between two looks at what the broker has acknowledged
+
+
+class KafkaSink:
+    """Publishes a batch in one transaction that also commits the batch's number.
+
+    The number is the offset of a consumer group that is named after the run and its sink: where a
+    batch is replayed, the group says that it was published, whatever happened in between. An older
+    process of the same run is fenced off by the transactional id. Consumers read with
+    ``isolation.level=read_committed``, and see a batch as a whole or not at all.
+    """
+
+    def __init__(
+        self, address: str, name: str, keys: Sequence[str], clock: Clock | None = None
+    ) -> None:
+        self._servers, _, self._topic = address.partition("/")
+        self._name, self._keys = f"headway-{name}", tuple(keys)
+        self._clock = clock or SystemClock()
+        self._producer: Producer | None = None
+        self._group: Consumer | None = None
+        self._last: int | None = None
+
+    def publish(self, batch: int, answers: pa.Table) -> bool:
+        """Publish the rows, unless the group says that they are out."""
+        if self._last is None:
+            self._last = self._published()
+        if batch <= self._last:
+            return False
+        if answers.num_rows:
+            self._patiently(lambda: self._transact(batch, answers))
+        self._last = batch
+        return True
+
+    def any_published(self) -> bool:
+        """Whether a batch of an earlier start is out."""
+        self._last = self._published()
+        return self._last >= 0
+
+    def close(self) -> None:
+        """Hang up."""
+        if self._group is not None:
+            self._group.close()
+
+    def _transact(self, batch: int, answers: pa.Table) -> None:
+        producer = self._open()
+        producer.begin_transaction()
+        try:
+            header = [(MARK, str(batch).encode())]
+            for place, (key, value) in enumerate(encoded(answers, self._keys)):
+                self._produce(producer, key, value, header)
+                if place % AT_ONCE == 0:
+                    producer.poll(0)
+            producer.send_offsets_to_transaction(
+                [TopicPartition(self._topic, 0, batch + 1)],
+                self._members().consumer_group_metadata(),
+                PATIENCE_S,
+            )
+            producer.commit_transaction(PATIENCE_S)
+        except KafkaException as error:
+            self._give_up(producer, error)
+            # The commit may have been carried out although its answer was lost.
+            if self._published() >= batch:
+                return
+            raise
+
+    def _produce(
+        self, producer: Producer, key: bytes | None, value: bytes, header: list[tuple[str, bytes]]
+    ) -> None:
+        while True:
+            try:
+                producer.produce(self._topic, value, key, headers=header)
+                return
+            except BufferError:
+                producer.poll(0.1)
+
+    def _give_up(self, producer: Producer, error: KafkaException) -> None:
+        cause = error.args[0]
+        if cause.txn_requires_abort():
+            producer.abort_transaction(PATIENCE_S)
+        else:
+            # A producer that failed for good is replaced by the next attempt.
+            self._producer = None
+        if cause.fatal() and not away(error):
+            raise TopicError(
+                f"answers cannot be published to {self._topic!r} any more: {cause.str()}. Another "
+                "process may have taken this run over; there may be only one"
+            ) from error
+
+    def _published(self) -> int:
+        found: list[TopicPartition] = self._patiently(
+            lambda: self._members().committed([TopicPartition(self._topic, 0)], timeout=10.0)
+        )
+        return found[0].offset - 1 if found[0].offset > 0 else -1
+
+    def _open(self) -> Producer:
+        if self._producer is None:
+            partitions_of(self._servers, self._topic)
+            producer = Producer(
+                {
+                    **QUIET,
+                    "bootstrap.servers": self._servers,
+                    "transactional.id": self._name,
+                    "linger.ms": 5,
+                    "compression.type": "lz4",
+                }
+            )
+            producer.init_transactions(PATIENCE_S)
+            self._producer = producer
+        return self._producer
+
+    def _members(self) -> Consumer:
+        if self._group is None:
+            self._group = Consumer(
+                {**QUIET, "bootstrap.servers": self._servers, "group.id": self._name}
+            )
+        return self._group
+
+    def _patiently(self, attempt: Callable[[], Any]) -> Any:
+        until = self._clock.steady_s() + PATIENCE_S
+        while True:
+            try:
+                return attempt()
+            except KafkaException as error:
+                if not away(error):
+                    raise TopicError(f"topic {self._topic!r} cannot be written: {error}") from error
+                if self._clock.steady_s() > until:
+                    raise TopicError(
+                        f"the broker at {self._servers} was away for {PATIENCE_S:g} s, so answers "
+                        "could not be published; nothing is lost. Start it, and start the run "
+                        "again in the same folder"
+                    ) from error
+                self._clock.sleep(0.2)
+
+
+def encoded(answers: pa.Table, keys: Sequence[str]) -> list[tuple[bytes | None, bytes]]:
+    """Rows as JSON objects, each with the text of its key.
+
+    >>> encoded(pa.table({"word": ["a"], "n": [2]}), ["word"])
+    [(b'a', b'{"word":"a","n":2}')]
+    """
+    names = [name for name in keys if name in answers.column_names]
+    rows = answers.to_pylist()
+    return [(key_of(row, names), orjson.dumps(row, default=plain)) for row in rows]
+
+
+def key_of(row: dict[str, Any], names: Sequence[str]) -> bytes | None:
+    """The key of one row: a text as it is, anything else as JSON."""
+    if not names:
+        return None
+    if len(names) == 1 and isinstance(row[names[0]], str):
+        return str(row[names[0]]).encode()
+    values = [row[name] for name in names]
+    return orjson.dumps(values[0] if len(values) == 1 else values, default=plain)
+
+
+def plain(value: Any) -> Any:
+    """What JSON has no form for, as text: decimals exactly, bytes in hexadecimal."""
+    return value.hex() if isinstance(value, bytes) else str(value)

@@ -1,0 +1,1 @@
+"""Kafka, with a real broker."""
