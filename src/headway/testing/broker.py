@@ -1,4 +1,4 @@
-"""A real Kafka broker of one node, for tests, the demo and benchmarks that need a topic of Kafka's."""
+"""A real Kafka broker of one node, for tests, the demo and benchmarks that need one."""
 
 from __future__ import annotations
 
@@ -7,18 +7,22 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import tempfile
 import uuid
 from base64 import urlsafe_b64encode
+from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
-from confluent_kafka import KafkaException
-from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
+import orjson
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
+from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic  # type: ignore[attr-defined]
 
 from headway.clock import Clock, SystemClock
+from headway.engine.kafka.client import partitions_of
 from headway.engine.kafka.jars import kafka_jars
+from headway.engine.kafka.sink import MARK
 from headway.errors import TopicError
 from headway.testing.processes import LEASH, kill_family
 
@@ -159,14 +163,37 @@ class Broker:
         return [java, *JAVA, "-cp", f"{kafka_jars('broker')}/*", main]
 
 
+def answers_in(address: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """What a consumer outside sees of a sink's topic now, each row with its batch."""
+    servers, _, topic = address.partition("/")
+    consumer = Consumer(
+        {
+            "bootstrap.servers": servers,
+            "group.id": f"outside-{uuid.uuid4()}",
+            "isolation.level": "read_committed",
+            "enable.partition.eof": True,
+        }
+    )
+    try:
+        places = [TopicPartition(topic, p.partition, 0) for p in partitions_of(servers, topic)]
+        consumer.assign(places)
+        ended = 0
+        while ended < len(places):
+            message = consumer.poll(PATIENCE_S)
+            if message is None:
+                raise TopicError(f"the broker at {servers} does not answer")
+            error, value = message.error(), message.value()
+            if error is None and value is not None:
+                mark = dict(message.headers() or []).get(MARK) or b"-1"
+                yield int(mark), orjson.loads(value)
+            elif error is not None and error.code() == KafkaError._PARTITION_EOF:
+                ended += 1
+    finally:
+        consumer.close()
+
+
 def free_port() -> int:
     """A port that nobody listens on."""
     with socket.socket() as probe:
         probe.bind((HOST, 0))
         return int(probe.getsockname()[1])
-
-
-if __name__ == "__main__":
-    with Broker() as running:
-        print(running.at, flush=True)
-        sys.stdin.read()

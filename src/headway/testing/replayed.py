@@ -19,6 +19,7 @@ from headway.engine.topics.spool import ARRIVAL, list_files
 from headway.errors import CheckpointError, TopicError
 from headway.flow.graph import Flow
 from headway.flow.steps import Sink, Source
+from headway.testing.broker import answers_in
 
 
 def reference_outcome(flow: Flow, folder: Path, sink: str | None = None) -> Outcome:
@@ -51,7 +52,10 @@ def reference_outcome(flow: Flow, folder: Path, sink: str | None = None) -> Outc
 
 
 def published(flow: Flow, folder: Path, sink: str | None = None) -> tuple[Answer, ...]:
-    """The answers that a run has put into its spool or Parquet sink, each with its batch."""
+    """The answers that a run has put into its spool, Parquet or Kafka sink, each with its batch.
+
+    A topic is taken to hold the answers of this run alone.
+    """
     wanted = sink_called(flow, sink)
     place = Path(wanted.target.address)
     run = json.loads((folder / "run.json").read_text())["run"]
@@ -60,6 +64,9 @@ def published(flow: Flow, folder: Path, sink: str | None = None) -> tuple[Answer
             tables = spooled_tables(place, run)
         case "parquet":
             tables = parquet_tables(place, run)
+        case "kafka":
+            found = answers_in(wanted.target.address)
+            return tuple(Answer(batch, row) for batch, row in found)
         case kind:
             raise TopicError(f"a {kind} sink keeps no answers; use a spool or Parquet to compare")
     return tuple(Answer(batch, row) for batch, table in tables for row in table.to_pylist())

@@ -19,6 +19,7 @@ from headway.engine.kafka.client import PATIENCE_S, QUIET, partitions_of
 from headway.errors import TopicError
 from headway.units import Duration, parse_duration
 
+ANYWHERE = -1  # by the key, or in turn
 Choose = Callable[[bytes | None, bytes, int], int]  # key, value, partitions -> partition
 
 
@@ -87,15 +88,14 @@ class Distributor:
         value = as_bytes(record)
         named = key.encode() if isinstance(key, str) else key
         at_us = self._clock.now_us() if arrival_us is None else arrival_us
-        place: dict[str, int] = {}
+        place = ANYWHERE
         if self._choose is not None:
-            place["partition"] = self._choose(named, value, self._partitions)
+            place = self._choose(named, value, self._partitions)
         while True:
             try:
                 self._producer.produce(
-                    self.topic, value, named, timestamp=at_us // 1_000, on_delivery=self._heard,
-                    **place,
-                )  # fmt: skip
+                    self.topic, value, named, place, self._heard, timestamp=at_us // 1_000
+                )
                 break
             except BufferError:
                 self._producer.poll(0.05)

@@ -9,7 +9,7 @@ from typing import TypeVar
 import numpy as np
 import pyarrow as pa
 from confluent_kafka import IsolationLevel, KafkaError, KafkaException, Message, TopicPartition
-from confluent_kafka.admin import OffsetSpec
+from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]
 
 from headway.clock import Clock, SystemClock
 from headway.engine.kafka.client import (
@@ -28,6 +28,7 @@ from headway.flow.topics import KafkaTopic
 
 BLOCK_RECORDS = 20_000  # records that are decoded at once
 GROWTH_S = 1.0  # how often new partitions are looked for
+EARLIEST, LATEST = OffsetSpec.earliest(), OffsetSpec.latest()  # type: ignore[no-untyped-call]
 Found = TypeVar("Found")
 
 
@@ -49,13 +50,13 @@ class OpenKafka:
 
     def begin(self) -> Position:
         """The first record that is still kept, or the next one to come."""
-        spec = OffsetSpec.latest() if self._topic.start == "latest" else OffsetSpec.earliest()
+        spec = LATEST if self._topic.start == "latest" else EARLIEST
         return self._patiently(lambda: self._ask(spec))
 
     def reach(self, now_us: int) -> Position:
         """The end of what is committed; while the broker is away, what it said last."""
         try:
-            self._reach = self._ask(OffsetSpec.latest())
+            self._reach = self._ask(LATEST)
             self._heard_s = self._clock.steady_s()
         except KafkaException as error:
             self._bear(error)
@@ -79,10 +80,10 @@ class OpenKafka:
         return False
 
     def read(self, piece: Slice) -> Iterator[Records]:
-        """The records of a slice; offsets that hold none (marks of transactions) are passed over."""
+        """The records of a slice; offsets that hold none, such as marks, are passed over."""
         place = TopicPartition(self._topic.name, int(piece.partition), piece.first)
         if self._topic.expired == "skip":
-            kept = self._patiently(lambda: self._ask(OffsetSpec.earliest(), [place]))
+            kept = self._patiently(lambda: self._ask(EARLIEST, [place]))
             place.offset = min(piece.stop, max(piece.first, kept[piece.partition]))
             if place.offset > piece.first:
                 yield replace(self._records([]), expired=place.offset - piece.first)
@@ -109,12 +110,12 @@ class OpenKafka:
             for message in consumer.consume(min(BLOCK_RECORDS, stop - following), timeout=0.05):
                 error = message.error()
                 if error is None:
-                    following = message.offset() + 1
+                    following = place_of(message) + 1
                     if following <= stop:
                         messages.append(message)
                 elif error.code() == KafkaError._PARTITION_EOF:
                     # Where the last offsets hold no record, this alone tells that they are passed.
-                    following = max(following, message.offset())
+                    following = max(following, place_of(message))
                 else:
                     self._refuse(error, place)
             if messages:
@@ -170,7 +171,7 @@ class OpenKafka:
 
     def _check_kept(self, start: Position) -> None:
         try:
-            kept = self._ask(OffsetSpec.earliest())
+            kept = self._ask(EARLIEST)
         except KafkaException as error:
             self._bear(error)
             return
@@ -181,9 +182,9 @@ class OpenKafka:
     def _expired(self, partition: str, first: int, kept: int | None = None) -> TopicError:
         upto = f"{first} to {kept - 1}" if kept else f"{first} and following"
         return TopicError(
-            f"records {upto} of partition {partition} of topic {self._topic.name!r} were removed by "
-            "Kafka's retention before they were read. To go on without them, build the flow with "
-            "topic(..., expired='skip'); to lose none, raise the topic's retention.ms"
+            f"records {upto} of partition {partition} of topic {self._topic.name!r} were removed "
+            "by Kafka's retention before they were read. To go on without them, build the flow "
+            "with topic(..., expired='skip'); to lose none, raise the topic's retention.ms"
         )
 
     def _patiently(self, ask: Callable[[], Found]) -> Found:
@@ -207,6 +208,13 @@ class OpenKafka:
 
     def _where(self, place: TopicPartition) -> str:
         return f"partition {place.partition} of topic {self._topic.name!r}"
+
+
+def place_of(message: Message) -> int:
+    """The offset of a message, which one that was consumed always has."""
+    offset = message.offset()
+    assert offset is not None
+    return offset
 
 
 def decode_keys(keys: pa.Array) -> pa.Array:

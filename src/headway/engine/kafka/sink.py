@@ -61,7 +61,7 @@ class KafkaSink:
         producer = self._open()
         producer.begin_transaction()
         try:
-            header = [(MARK, str(batch).encode())]
+            header: list[tuple[str, str | bytes | None]] = [(MARK, str(batch).encode())]
             for place, (key, value) in enumerate(encoded(answers, self._keys)):
                 self._produce(producer, key, value, header)
                 if place % AT_ONCE == 0:
@@ -80,7 +80,11 @@ class KafkaSink:
             raise
 
     def _produce(
-        self, producer: Producer, key: bytes | None, value: bytes, header: list[tuple[str, bytes]]
+        self,
+        producer: Producer,
+        key: bytes | None,
+        value: bytes,
+        header: list[tuple[str, str | bytes | None]],
     ) -> None:
         while True:
             try:
