@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 from headway.engine.reference.sql.aggregates import compile_aggregation
 from headway.engine.reference.sql.compile import compile_text
 from headway.engine.reference.sql.types import SqlFault, parse_type
-from headway.flow.schema import Schema
+from headway.flow.columns.schema import Schema
 
 pytestmark = pytest.mark.spark
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headway.flow.schema import Schema
+from headway.flow.columns.schema import Schema
 from headway.flow.topics import RecordMaker
 from headway.workloads.makers.clicks import Clicks
 from headway.workloads.makers.disorder import Disorder

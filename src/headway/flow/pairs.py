@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from headway.errors import FlowError
-from headway.flow.schema import Column, Schema, spark_type
+from headway.flow.columns.schema import Column, Schema, spark_type
 
 Emitted = Iterable[tuple[float, Any, Any]]  # time in seconds, key, value
 

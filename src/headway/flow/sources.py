@@ -9,10 +9,10 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from headway.errors import FlowError
-from headway.flow.avro import avro_columns, read_avro
-from headway.flow.peek import peek_schema
+from headway.flow.columns.avro import avro_columns, read_avro
+from headway.flow.columns.peek import peek_schema
+from headway.flow.columns.schema import Column, Schema
 from headway.flow.rates import Rate, parse_rate
-from headway.flow.schema import Column, Schema
 from headway.flow.steps import Source
 from headway.flow.stream import Stream
 from headway.flow.topics import (

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from headway.flow.columns.schema import Schema
 from headway.flow.pairs import BasePair
-from headway.flow.schema import Schema
 from headway.flow.sql import Expression
 from headway.flow.topics import EventTime, Target, Topic, describe_topic, identify_topic
 from headway.flow.windows import Window

@@ -9,8 +9,8 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 import pyarrow as pa
 
+from headway.flow.columns.schema import Schema
 from headway.flow.rates import RateSchedule
-from headway.flow.schema import Schema
 
 Format = Literal["json", "csv", "text", "parquet", "avro"]
 

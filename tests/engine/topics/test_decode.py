@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headway.engine.topics.decode import Layout, decode, fast_json, patiently
-from headway.flow.schema import Schema
+from headway.flow.columns.schema import Schema
 
 JSON = Layout("json", Schema.parse("time timestamp, user string, size bigint, share double"))
 GOOD = b'{"time":"2026-01-01T00:00:00.5Z","user":"ann","size":3,"share":0.5,"more":1}'

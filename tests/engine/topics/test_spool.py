@@ -12,7 +12,7 @@ from headway.engine.topics.port import Slice
 from headway.engine.topics.spool import Spool
 from headway.engine.topics.spooled import OpenSpool
 from headway.errors import SchemaMismatch, TopicError
-from headway.flow.schema import Schema
+from headway.flow.columns.schema import Schema
 
 SCHEMA = Schema.parse("word string, n bigint")
 

@@ -23,7 +23,7 @@ from headway.engine.kafka.client import (
 from headway.engine.topics.decode import Layout, decode
 from headway.engine.topics.port import BadRecord, Position, Records, Slice, advance
 from headway.errors import TopicError
-from headway.flow.schema import Schema
+from headway.flow.columns.schema import Schema
 from headway.flow.topics import KafkaTopic
 
 BLOCK_RECORDS = 20_000  # records that are decoded at once

@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 
 from headway.errors import RunError
+from headway.flow.columns.schema import exact_array
 from headway.flow.pairs import BasePair
-from headway.flow.schema import exact_array
 
 UTC_MICROS = pa.timestamp("us", tz="UTC")
 SCHEMAS: dict[tuple[type, str, str], pa.Schema] = {}

@@ -13,8 +13,8 @@ from headway.engine.reference.records import Arrived, Batch, Piece, SetAside
 from headway.engine.reference.sql.casts import to_float
 from headway.engine.reference.sql.moments import micros_of
 from headway.engine.reference.sql.types import Type, parse_type
+from headway.flow.columns.schema import Schema
 from headway.flow.graph import Flow
-from headway.flow.schema import Schema
 from headway.flow.steps import PairStep, Reduce, Source
 from headway.flow.topics import EventTime
 from headway.flow.windows import Window

@@ -13,8 +13,8 @@ from headway.engine.reference.sql.moments import moment
 from headway.engine.reference.sql.order import identity
 from headway.engine.reference.sql.types import parse_type
 from headway.errors import FlowError, PairError
+from headway.flow.columns.schema import Schema, arrow_type, exact_array
 from headway.flow.pairs import Pair, WindowPair
-from headway.flow.schema import Schema, arrow_type, exact_array
 from headway.flow.steps import PairStep
 from headway.flow.windows import Window
 

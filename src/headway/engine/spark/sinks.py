@@ -14,7 +14,7 @@ from rich.table import Table
 
 from headway.engine.kafka.sink import KafkaSink
 from headway.engine.topics.spool import Spool, write_durably
-from headway.flow.schema import Schema
+from headway.flow.columns.schema import Schema
 from headway.flow.topics import Target
 
 SHOWN_ROWS = 20

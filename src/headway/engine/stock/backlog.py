@@ -15,7 +15,7 @@ from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPart
 from pyspark.sql.streaming.datasource import ReadLimit
 from pyspark.sql.types import StructType
 
-from headway.flow.schema import Schema
+from headway.flow.columns.schema import Schema
 from headway.flow.topics import RecordMaker
 
 FORMAT = "backlog"

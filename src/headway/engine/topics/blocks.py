@@ -15,8 +15,8 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from headway.errors import TopicError
-from headway.flow.peek import open_bytes
-from headway.flow.schema import Schema, exact_batch
+from headway.flow.columns.peek import open_bytes
+from headway.flow.columns.schema import Schema, exact_batch
 from headway.flow.topics import ReplayedFile, ReplayedRecords
 
 BLOCK_RECORDS = 10_000

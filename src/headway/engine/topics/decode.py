@@ -20,7 +20,7 @@ import pyarrow.csv
 import pyarrow.json
 
 from headway.errors import TopicError
-from headway.flow.schema import Schema
+from headway.flow.columns.schema import Schema
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from headway.engine.topics.port import OpenTopic
 from headway.engine.topics.replayed import open_replay
 from headway.engine.topics.spooled import OpenSpool
 from headway.errors import FlowError, SchemaMismatch, TopicError
-from headway.flow.peek import peek_schema
+from headway.flow.columns.peek import peek_schema
 from headway.flow.steps import Source
 from headway.flow.topics import KafkaTopic, Spooled
 

@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 from headway.engine.topics.blocks import Blocks, lay_out
 from headway.engine.topics.decode import Layout, decode
 from headway.engine.topics.port import BadRecord, Position, Records, Slice, advance
+from headway.flow.columns.schema import Schema
 from headway.flow.rates import RateSchedule
-from headway.flow.schema import Schema
 from headway.flow.topics import MadeRecords, ReplayedFile, ReplayedRecords
 
 ONLY = "0"

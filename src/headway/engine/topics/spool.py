@@ -24,7 +24,7 @@ import pyarrow as pa
 
 from headway.clock import Clock, SystemClock
 from headway.errors import SchemaMismatch, TopicError
-from headway.flow.schema import Schema, exact_batch
+from headway.flow.columns.schema import Schema, exact_batch
 
 NAME = re.compile(r"(\d{20})-(\d{10})-([0-9a-f]{8})(?:-([\w.=-]+))?\.arrow")
 TAG = re.compile(r"[\w.=-]+")

@@ -14,7 +14,7 @@ import pyarrow as pa
 from headway.engine.topics.port import Position, Records, Slice, advance, count_between
 from headway.engine.topics.spool import ARRIVAL, SpoolFile, list_files
 from headway.errors import SchemaMismatch, TopicError
-from headway.flow.schema import Schema
+from headway.flow.columns.schema import Schema
 
 SETTLED_NS = 1_000_000_000  # a folder's time is coarse: trust it only when it is this old
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 import pyarrow as pa
 
-from headway.flow.schema import Schema
+from headway.flow.columns.schema import Schema
 from headway.workloads.makers.chance import hash_numbers
 from headway.workloads.makers.disorder import IN_ORDER, Disorder
 from headway.workloads.makers.vocabulary import COMMON

@@ -10,7 +10,7 @@ from typing import IO, Any, cast
 import numpy as np
 import orjson
 
-from headway.flow.schema import Schema
+from headway.flow.columns.schema import Schema
 from headway.flow.topics import RecordMaker
 from headway.workloads.makers.chance import below, chosen, hash_numbers
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from headway.flow.schema import Schema
+from headway.flow.columns.schema import Schema
 from headway.workloads.makers.chance import below, hash_numbers
 from headway.workloads.makers.zipf import draw_ranks, name_ranks
 

@@ -25,7 +25,7 @@ from headway.engine.spark.gate.columns import (
 from headway.engine.spark.gate.offsets import Decision
 from headway.engine.topics.port import BadRecord, OpenTopic, Records, Slice
 from headway.engine.topics.quarantine import Quarantined, note, set_aside
-from headway.flow.schema import Schema
+from headway.flow.columns.schema import Schema
 from headway.flow.steps import Source
 from headway.flow.topics import EventTime
 from headway.flow.windows import END_OF_TIME_US, Window

@@ -15,7 +15,7 @@ import pyarrow.json
 import pyarrow.parquet
 
 from headway.errors import FlowError
-from headway.flow.schema import Schema
+from headway.flow.columns.schema import Schema
 from headway.flow.topics import ReplayedFile, Spooled, Topic
 
 LINES_TO_SEE = 1_000

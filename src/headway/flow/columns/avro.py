@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from headway.errors import FlowError
-from headway.flow.schema import Column, Schema
+from headway.flow.columns.schema import Column, Schema
 
 PLAIN = {
     "string": "string", "boolean": "boolean", "int": "int", "long": "bigint", "float": "float",
