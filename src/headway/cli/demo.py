@@ -1,7 +1,8 @@
-"""`headway demo`: count the words of made tweets on Spark, with no broker and no network."""
+"""`headway demo`: count the words of made tweets on Spark, without a broker or through one."""
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated
@@ -25,13 +26,17 @@ from headway.cli.top_words import TopWords
 from headway.dashboard.live import Watched
 from headway.flow.goals import parse_goal
 from headway.flow.graph import Flow
-from headway.flow.sources import replay
+from headway.flow.sources import replay, topic
+from headway.testing.broker import Broker
+from headway.testing.feeder import Feed, Feeder
 from headway.workloads.makers.tweets import Tweets
 from headway.workloads.words import windowed_words
 
 GOAL = "p99 <= 3s"
 WARM_S = 3.0
 WARMUP = 3
+TOPIC = "tweets"
+KAFKA_GRACE_S = 8.0  # for the last windows to close
 GRACE_S = 60.0  # for the last windows to close, and for a slow machine to catch up
 
 
@@ -45,6 +50,7 @@ def demo(
         Path | None, typer.Option(help="A new folder for the run's log and state.")
     ] = None,
     quick: Annotated[bool, typer.Option(help="20 s with windows of 5 s.")] = False,
+    kafka: Annotated[bool, typer.Option("--kafka", help="Through a Kafka broker.")] = False,
     as_json: Json = False,
 ) -> None:
     """Count the words of tweets in windows for a minute, then write a report."""
@@ -53,11 +59,32 @@ def demo(
     words = TopWords()
     limit = parse_goal(goal) if goal else None
     folder = data or new_folder("demo")
-    wanted = Wanted(demo_flow(words, rate, for_s, size), limit, folder)
     title = f"Words of {rate:,} made tweets a second, counted in windows of {size}"
-    warm_spark(context.obj, demo_flow(TopWords(), rate, WARM_S, size), folder)
-    watched = Watched(title, limit, for_s, WARMUP, GRACE_S)
-    tell(watch_run(context.obj, wanted, watched, report / "demo.html", words.top), as_json=as_json)
+    with ExitStack() as stack:
+        flow, grace_s = demo_flow(words, rate, for_s, size), GRACE_S
+        warm_spark(context.obj, demo_flow(TopWords(), rate, WARM_S, size), folder)
+        if kafka:
+            what = Feed(Tweets(), TOPIC, open_broker(stack).at, rate, max(1, round(rate * for_s)))
+            flow, grace_s = kafka_flow(words, what, size), KAFKA_GRACE_S
+            stack.enter_context(Feeder(what))
+        watched = Watched(title, limit, for_s, WARMUP, grace_s)
+        wanted = Wanted(flow, limit, folder)
+        result = watch_run(context.obj, wanted, watched, report / "demo.html", words.top)
+    tell(result, as_json=as_json)
+
+
+def open_broker(stack: ExitStack) -> Broker:
+    """A broker with the demo's topic, for as long as the demo runs."""
+    say(Console(stderr=True), "starting a Kafka broker ...")
+    broker = stack.enter_context(Broker())
+    broker.create(TOPIC, partitions=2)
+    return broker
+
+
+def kafka_flow(words: TopWords, what: Feed, size: str) -> Flow:
+    """Windowed word count over a topic; it ends when it is stopped, for a topic has no end."""
+    tweets = topic(TOPIC, at=what.at, schema=what.maker.schema)
+    return windowed_words(tweets, size).to(words.take, name="top-words")
 
 
 def warm_spark(start: Starter, flow: Flow, output: Path) -> None:
