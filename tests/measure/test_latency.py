@@ -70,3 +70,11 @@ def test_what_a_line_keeps_tells_the_tail(times: list[float]) -> None:
     for q in (0.5, 0.9, 0.99):
         low, high = seen.quantile(q - 0.05), seen.quantile(min(1.0, q + 0.05))
         assert low - 1e-6 <= again.quantile(q) <= high + 1e-6
+
+
+def test_latencies_can_be_moved_to_where_no_answer_precedes_its_record() -> None:
+    seen = Latency.of([-0.2, 0.1, 0.4])
+    moved = seen.shifted(0.2)
+    assert (moved.min_s, moved.quantile(0.5), moved.max_s) == pytest.approx((0.0, 0.3, 0.6))
+    assert moved.mean_s == pytest.approx(seen.mean_s + 0.2)
+    assert moved.variance_s2 == seen.variance_s2

@@ -12,7 +12,11 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class BatchLine:
-    """What the log keeps of one batch; times are seconds since 1970 or durations in seconds."""
+    """What the log keeps of one batch; times are seconds since 1970 or durations in seconds.
+
+    `clock_ahead_s` is by how much, at least, the clock that stamped the records was ahead of ours:
+    answers seemed to come before their records. The latencies are corrected by it.
+    """
 
     query: str
     batch: int
@@ -33,6 +37,7 @@ class BatchLine:
     account: dict[str, int]
     durations_s: dict[str, float] = field(default_factory=dict)
     latency_steps: list[float] = field(default_factory=list)
+    clock_ahead_s: float = 0.0
 
     def to_json(self) -> str:
         """The line as it stands in the log."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -92,6 +92,16 @@ class Latency:
         sample, counts = thin(values[order], weights[order])
         return Latency(count, mean, variance, min(self.min_s, other.min_s),
                        max(self.max_s, other.max_s), sample, counts)  # fmt: skip
+
+    def shifted(self, by_s: float) -> Latency:
+        """The same latencies, each longer by so much."""
+        return replace(
+            self,
+            mean_s=self.mean_s + by_s,
+            min_s=self.min_s + by_s,
+            max_s=self.max_s + by_s,
+            values_s=self.values_s + by_s,
+        )
 
     def quantile(self, q: float) -> float:
         """The latency that a share `q` of the records did not exceed."""

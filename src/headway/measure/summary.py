@@ -26,6 +26,7 @@ class RunSummary:
     latency: Latency
     window_latency: Latency
     account: Account
+    clock_ahead_s: float = 0.0
 
     @property
     def rate_per_s(self) -> float:
@@ -46,6 +47,7 @@ class RunSummary:
             "window_latency_s": self.window_latency.as_dict() if self.window_latency.count else {},
             "account": account_dict(self.account),
             "balanced": self.account.balanced,
+            "clock_ahead_s": self.clock_ahead_s,
         }
 
 
@@ -65,6 +67,7 @@ def summarise(lines: Sequence[BatchLine], warmup: int = 0) -> RunSummary:
         latency=merged(latency_of(line) for line in kept),
         window_latency=merged(latency_from_figures(line.window_latency) for line in kept),
         account=account_of(lines),
+        clock_ahead_s=max((line.clock_ahead_s for line in kept), default=0.0),
     )
 
 

@@ -79,6 +79,9 @@ class Meter:
             self._blank += ages.blank if ages else 0
             latency += Latency.later(ages, (published.at_us - end.decision.at_us) / 1e6)
         rows = latency.count
+        # No answer comes before its record: where it seems so, the clocks disagree.
+        ahead_s = max(0.0, -latency.min_s)
+        latency = latency.shifted(ahead_s)
         ranges = ranges_of(ends, starts)
         aside = count_set_aside(self._quarantine, ranges, self._control.expected)
         self._count(rows, aside)
@@ -103,6 +106,7 @@ class Meter:
             account=asdict(self.account(ends)),
             durations_s={k: v / 1e3 for k, v in progress["durationMs"].items()},
             latency_steps=latency.steps(),
+            clock_ahead_s=round(ahead_s, 6),
         )
 
     def account(self, ends: list[GateOffset]) -> Account:
