@@ -98,8 +98,9 @@ def rows(result: Result) -> list[tuple[str, str]]:
     if summary.latency.count:
         found.append(("latency", latency_text(summary.latency)))
     if summary.clock_ahead_s:
-        found.append(("clock", f"the records' own was ahead by {summary.clock_ahead_s * 1e3:.0f} ms "
-                      "or more; latencies are corrected by that"))  # fmt: skip
+        ahead = f"{summary.clock_ahead_s * 1e3:.0f} ms"
+        text = f"that of the records was {ahead} ahead or more; latencies are corrected by that"
+        found.append(("clock", text))
     if summary.window_latency.count:
         found.append(("windows", latency_text(summary.window_latency)))
     if summary.warmup:
