@@ -72,9 +72,9 @@ def test_what_a_line_keeps_tells_the_tail(times: list[float]) -> None:
         assert low - 1e-6 <= again.quantile(q) <= high + 1e-6
 
 
-def test_latencies_can_be_moved_to_where_no_answer_precedes_its_record() -> None:
-    seen = Latency.of([-0.2, 0.1, 0.4])
-    moved = seen.shifted(0.2)
-    assert (moved.min_s, moved.quantile(0.5), moved.max_s) == pytest.approx((0.0, 0.3, 0.6))
-    assert moved.mean_s == pytest.approx(seen.mean_s + 0.2)
-    assert moved.variance_s2 == seen.variance_s2
+def test_a_record_stamped_in_the_future_makes_no_latency_negative_and_no_other_longer() -> None:
+    seen = Latency.of([-5.0, 0.1, 0.4]).not_negative()
+    assert (seen.min_s, seen.quantile(0.5), seen.max_s) == (0.0, 0.1, 0.4)
+    assert seen.mean_s == pytest.approx(0.5 / 3)
+    late = Latency.of([0.1, 0.2])
+    assert late.not_negative() is late

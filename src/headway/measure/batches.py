@@ -15,7 +15,7 @@ class BatchLine:
     """What the log keeps of one batch; times are seconds since 1970 or durations in seconds.
 
     `clock_ahead_s` is by how much, at least, the clock that stamped the records was ahead of ours:
-    answers seemed to come before their records. The latencies are corrected by it.
+    answers seemed to come before their records. Such latencies count as zero.
     """
 
     query: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -93,15 +93,15 @@ class Latency:
         return Latency(count, mean, variance, min(self.min_s, other.min_s),
                        max(self.max_s, other.max_s), sample, counts)  # fmt: skip
 
-    def shifted(self, by_s: float) -> Latency:
-        """The same latencies, each longer by so much."""
-        return replace(
-            self,
-            mean_s=self.mean_s + by_s,
-            min_s=self.min_s + by_s,
-            max_s=self.max_s + by_s,
-            values_s=self.values_s + by_s,
-        )
+    def not_negative(self) -> Latency:
+        """The same latencies, those below zero taken to be zero; the mean is the sample's then."""
+        if self.min_s >= 0:
+            return self
+        values = np.maximum(self.values_s, 0.0)
+        mean = float(np.average(values, weights=self.weights))
+        variance = float(np.average((values - mean) ** 2, weights=self.weights))
+        high = max(0.0, self.max_s)
+        return Latency(self.count, mean, variance, 0.0, high, values, self.weights)
 
     def quantile(self, q: float) -> float:
         """The latency that a share `q` of the records did not exceed."""

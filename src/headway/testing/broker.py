@@ -108,12 +108,14 @@ class Broker:
         if self._process is not None:
             self._process.send_signal(signal.SIGTERM)
             self._process.wait(PATIENCE_S)
+            self._process = None
 
     def kill(self) -> None:
         """Kill -9 the broker; its data stays."""
         if self._process is not None:
             kill_family(self._process.pid)
             self._process.wait()
+            self._process = None
 
     def close(self) -> None:
         """Kill the broker and remove its data."""

@@ -15,6 +15,7 @@ import orjson
 
 from headway.clock import Clock, SystemClock
 from headway.engine.kafka.distributor import Distributor
+from headway.errors import TopicError
 from headway.flow.topics import RecordMaker
 from headway.units import Duration
 
@@ -77,4 +78,6 @@ class Feeder:
     def wait(self, timeout_s: float | None = None) -> bool:
         """Wait until all is sent; False when the time was up first."""
         self._process.join(timeout_s)
+        if self._process.exitcode not in (None, 0):
+            raise TopicError(f"the feeder failed with code {self._process.exitcode}")
         return not self._process.is_alive()

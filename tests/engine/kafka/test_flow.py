@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from pathlib import Path
 
 import pytest
@@ -110,9 +109,7 @@ def test_a_broker_that_dies_and_returns_costs_time_and_nothing_else(
             until_answered(run, 400)
             broker.kill()
             CLOCK.sleep(3.0)
-            back = threading.Thread(target=broker.start)
-            back.start()
-            back.join()
+            broker.start()
             send(broker, "words", range(1_000, 2_000))
             until_answered(run, 2_000)
         assert run.account.balanced

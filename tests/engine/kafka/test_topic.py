@@ -132,8 +132,10 @@ def test_a_topic_that_is_not_there_is_named(broker: Broker) -> None:
 
 def test_a_topic_made_anew_is_told_from_one_that_was_read(broker: Broker, topic: str) -> None:
     found = opened(hw.topic(topic, at=broker.at, format="text"))
+    assert found.reach(0) == {"0": 0, "1": 0}
+    assert not found.finished({"0": 0, "1": 0})
     with pytest.raises(TopicError, match=r"was made anew.*new run folder"):
-        found.cut({"0": 7, "1": 0}, found.reach(0), None)
+        found.finished({"0": 7, "1": 0})
 
 
 def test_records_that_expired_are_an_error_or_are_skipped_as_the_flow_says(broker: Broker) -> None:

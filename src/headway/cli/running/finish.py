@@ -99,7 +99,7 @@ def rows(result: Result) -> list[tuple[str, str]]:
         found.append(("latency", latency_text(summary.latency)))
     if summary.clock_ahead_s:
         ahead = f"{summary.clock_ahead_s * 1e3:.0f} ms"
-        text = f"that of the records was {ahead} ahead or more; latencies are corrected by that"
+        text = f"that of some records was {ahead} ahead or more; their latencies count as zero"
         found.append(("clock", text))
     if summary.window_latency.count:
         found.append(("windows", latency_text(summary.window_latency)))

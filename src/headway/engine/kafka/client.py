@@ -12,7 +12,11 @@ from headway.errors import TopicError
 
 PATIENCE_S = 120.0  # how long a broker may be away before a run gives up
 ANSWER_S = 5.0  # how long one question may take
-QUIET: dict[str, Any] = {"log_level": 0, "topic.metadata.refresh.interval.ms": 5_000}
+QUIET: dict[str, Any] = {
+    "log_level": 0,
+    "topic.metadata.refresh.interval.ms": 5_000,
+    "allow.auto.create.topics": False,  # a name that is misspelt shall be an error
+}
 
 
 @lru_cache(maxsize=8)
@@ -67,4 +71,11 @@ AWAY = (
     KafkaError.NOT_LEADER_FOR_PARTITION,
     KafkaError.COORDINATOR_NOT_AVAILABLE,
     KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
+    KafkaError.NOT_COORDINATOR,
+    KafkaError.REQUEST_TIMED_OUT,
+    KafkaError.REPLICA_NOT_AVAILABLE,
+    KafkaError.KAFKA_STORAGE_ERROR,
+    KafkaError.FENCED_LEADER_EPOCH,
+    KafkaError.UNKNOWN_LEADER_EPOCH,
+    KafkaError.OFFSET_NOT_AVAILABLE,  # while a transaction from before a restart is open
 )

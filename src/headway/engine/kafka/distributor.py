@@ -71,8 +71,7 @@ class Distributor:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if kind is None:
-            self.flush()
+        self.flush()
 
     def send(
         self,

@@ -32,6 +32,14 @@ EARLIEST, LATEST = OffsetSpec.earliest(), OffsetSpec.latest()  # type: ignore[no
 Found = TypeVar("Found")
 
 
+class Expired(Exception):
+    """The record at this offset is no longer kept; a word between two methods of this file."""
+
+    def __init__(self, first: int) -> None:
+        super().__init__(first)
+        self.first = first
+
+
 class OpenKafka:
     """The partitions of a topic. Records of transactions that were given up are never seen."""
 
@@ -64,36 +72,42 @@ class OpenKafka:
 
     def cut(self, start: Position, reach: Position, rows: int | None) -> Position:
         """Equal shares of all partitions, after a look that their records are still kept."""
-        for partition in start:
-            if start[partition] > reach.get(partition, start[partition]):
-                raise TopicError(
-                    f"partition {partition} of topic {self._topic.name!r} ends at offset "
-                    f"{reach[partition]}, but the run has read up to {start[partition]}: the topic "
-                    "was made anew. Give the flow a new run folder"
-                )
         if self._topic.expired == "fail":
             self._check_kept(start)
         return advance(start, reach, rows)
 
     def finished(self, position: Position) -> bool:
-        """Never: anyone may append."""
+        """Never: anyone may append. A topic that ends before it is another one of the same name."""
+        for partition, read in position.items():
+            end = self._reach.get(partition, read)
+            if read > end:
+                raise TopicError(
+                    f"partition {partition} of topic {self._topic.name!r} ends at offset {end}, "
+                    f"but the run has read up to {read}: the topic was made anew. Give the flow a "
+                    "new run folder"
+                )
         return False
 
     def read(self, piece: Slice) -> Iterator[Records]:
         """The records of a slice; offsets that hold none, such as marks, are passed over."""
         place = TopicPartition(self._topic.name, int(piece.partition), piece.first)
-        if self._topic.expired == "skip":
-            kept = self._patiently(lambda: self._ask(EARLIEST, [place]))
-            place.offset = min(piece.stop, max(piece.first, kept[piece.partition]))
-            if place.offset > piece.first:
-                yield replace(self._records([]), expired=place.offset - piece.first)
-        if place.offset >= piece.stop:
-            return
+        while place.offset < piece.stop:
+            try:
+                yield from self._read(place, piece.stop)
+                return
+            except Expired as gone:
+                if self._topic.expired == "fail":
+                    raise self._expired(piece.partition, gone.first) from None
+                kept = self._patiently(lambda: self._ask(EARLIEST, [place]))[piece.partition]
+                place.offset = min(piece.stop, max(gone.first, kept))
+                yield replace(self._records([]), expired=place.offset - gone.first)
+
+    def _read(self, place: TopicPartition, stop: int) -> Iterator[Records]:
         consumer = shared_consumer(self._topic.servers)
         consumer.assign([place])
         waiting: list[Message] = []
         try:
-            for messages, reached in self._consume(place, piece.stop):
+            for messages, reached in self._consume(place, stop):
                 waiting += messages
                 while len(waiting) >= BLOCK_RECORDS or (waiting and reached):
                     yield self._records(waiting[:BLOCK_RECORDS])
@@ -117,7 +131,7 @@ class OpenKafka:
                     # Where the last offsets hold no record, this alone tells that they are passed.
                     following = max(following, place_of(message))
                 else:
-                    self._refuse(error, place)
+                    self._refuse(error, place, following)
             if messages:
                 heard_s = self._clock.steady_s()
             elif following < stop and self._clock.steady_s() - heard_s > PATIENCE_S:
@@ -127,9 +141,9 @@ class OpenKafka:
                 )
             yield messages, following >= stop
 
-    def _refuse(self, error: KafkaError, place: TopicPartition) -> None:
+    def _refuse(self, error: KafkaError, place: TopicPartition, following: int) -> None:
         if error.code() in (KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE):
-            raise self._expired(str(place.partition), place.offset)
+            raise Expired(following)
         if error.fatal() or not away(KafkaException(error)):
             raise TopicError(f"{self._where(place)} cannot be read: {error.str()}")
 

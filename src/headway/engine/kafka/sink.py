@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import orjson
 import pyarrow as pa
-from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
 
 from headway.clock import Clock, SystemClock
 from headway.engine.kafka.client import PATIENCE_S, QUIET, away, partitions_of
 from headway.errors import TopicError
 
 MARK = "headway.batch"  # the header that tells a consumer which batch a row belongs to
+# What an attempt leaves behind that a new producer gets over: a transaction that timed out, was
+# given up, or was in no state to go on.
+LEFT = (KafkaError._STATE, KafkaError._MSG_TIMED_OUT, KafkaError._PURGE_QUEUE)
+FENCED = (KafkaError._FENCED, KafkaError.PRODUCER_FENCED, KafkaError.INVALID_PRODUCER_EPOCH)
 AT_ONCE = 1_000  # rows between two looks at what the broker has acknowledged
 
 
@@ -23,7 +28,9 @@ class KafkaSink:
     The number is the offset of a consumer group that is named after the run and its sink: where a
     batch is replayed, the group says that it was published, whatever happened in between. An older
     process of the same run is fenced off by the transactional id. Consumers read with
-    ``isolation.level=read_committed``, and see a batch as a whole or not at all.
+    ``isolation.level=read_committed``, and see a batch as a whole or not at all. A broker keeps the
+    number for `offsets.retention.minutes` (seven days) after the last process of the run has ended:
+    a run that crashed in between its two commits must be started again before that.
     """
 
     def __init__(
@@ -34,50 +41,49 @@ class KafkaSink:
         self._clock = clock or SystemClock()
         self._producer: Producer | None = None
         self._group: Consumer | None = None
-        self._last: int | None = None
+        self._last = -1
 
     def publish(self, batch: int, answers: pa.Table) -> bool:
         """Publish the rows, unless the group says that they are out."""
-        if self._last is None:
-            self._last = self._published()
-        if batch <= self._last:
-            return False
-        if answers.num_rows:
-            self._patiently(lambda: self._transact(batch, answers))
-        self._last = batch
-        return True
+        if not answers.num_rows:
+            return True
+        return bool(self._patiently(lambda: self._publish(batch, answers)))
 
     def any_published(self) -> bool:
         """Whether a batch of an earlier start is out."""
-        self._last = self._published()
-        return self._last >= 0
+        return bool(self._patiently(self._published) >= 0)
 
     def close(self) -> None:
         """Hang up."""
         if self._group is not None:
             self._group.close()
+        self._group = self._producer = None
 
-    def _transact(self, batch: int, answers: pa.Table) -> None:
+    def _publish(self, batch: int, answers: pa.Table) -> bool:
         producer = self._open()
-        producer.begin_transaction()
+        if batch <= self._last:
+            return False
         try:
-            header: list[tuple[str, str | bytes | None]] = [(MARK, str(batch).encode())]
-            for place, (key, value) in enumerate(encoded(answers, self._keys)):
-                self._produce(producer, key, value, header)
-                if place % AT_ONCE == 0:
-                    producer.poll(0)
-            producer.send_offsets_to_transaction(
-                [TopicPartition(self._topic, 0, batch + 1)],
-                self._members().consumer_group_metadata(),
-                PATIENCE_S,
-            )
-            producer.commit_transaction(PATIENCE_S)
+            self._transact(producer, batch, answers)
         except KafkaException as error:
             self._give_up(producer, error)
-            # The commit may have been carried out although its answer was lost.
-            if self._published() >= batch:
-                return
             raise
+        self._last = batch
+        return True
+
+    def _transact(self, producer: Producer, batch: int, answers: pa.Table) -> None:
+        producer.begin_transaction()
+        header: list[tuple[str, str | bytes | None]] = [(MARK, str(batch).encode())]
+        for place, (key, value) in enumerate(encoded(answers, self._keys)):
+            self._produce(producer, key, value, header)
+            if place % AT_ONCE == 0:
+                producer.poll(0)
+        producer.send_offsets_to_transaction(
+            [TopicPartition(self._topic, 0, batch + 1)],
+            self._members().consumer_group_metadata(),
+            PATIENCE_S,
+        )
+        producer.commit_transaction(PATIENCE_S)
 
     def _produce(
         self,
@@ -94,23 +100,23 @@ class KafkaSink:
                 producer.poll(0.1)
 
     def _give_up(self, producer: Producer, error: KafkaException) -> None:
+        """Leave the transaction; whether it was committed after all, the next attempt looks up."""
+        self._producer = None
         cause = error.args[0]
-        if cause.txn_requires_abort():
-            producer.abort_transaction(PATIENCE_S)
-        else:
-            # A producer that failed for good is replaced by the next attempt.
-            self._producer = None
-        if cause.fatal() and not away(error):
+        if cause.code() in FENCED:
             raise TopicError(
                 f"answers cannot be published to {self._topic!r} any more: {cause.str()}. Another "
-                "process may have taken this run over; there may be only one"
+                "process has taken this run over; there may be only one"
             ) from error
+        with suppress(KafkaException):
+            producer.abort_transaction(10.0)
 
     def _published(self) -> int:
-        found: list[TopicPartition] = self._patiently(
-            lambda: self._members().committed([TopicPartition(self._topic, 0)], timeout=10.0)
-        )
-        return found[0].offset - 1 if found[0].offset > 0 else -1
+        place = TopicPartition(self._topic, 0)
+        (found,) = self._members().committed([place], timeout=10.0)
+        if found.error is not None:
+            raise KafkaException(found.error)
+        return int(found.offset) - 1 if found.offset > 0 else -1
 
     def _open(self) -> Producer:
         if self._producer is None:
@@ -120,11 +126,15 @@ class KafkaSink:
                     **QUIET,
                     "bootstrap.servers": self._servers,
                     "transactional.id": self._name,
+                    # Longer than a broker may be away, or it would end the transaction by itself.
+                    "transaction.timeout.ms": round(PATIENCE_S * 3_000),
                     "linger.ms": 5,
                     "compression.type": "lz4",
                 }
             )
+            # First fence off whoever had this name, then ask: what is out by now stays all.
             producer.init_transactions(PATIENCE_S)
+            self._last = self._published()
             self._producer = producer
         return self._producer
 
@@ -141,7 +151,7 @@ class KafkaSink:
             try:
                 return attempt()
             except KafkaException as error:
-                if not away(error):
+                if not away(error) and error.args[0].code() not in LEFT:
                     raise TopicError(f"topic {self._topic!r} cannot be written: {error}") from error
                 if self._clock.steady_s() > until:
                     raise TopicError(

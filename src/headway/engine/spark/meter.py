@@ -42,6 +42,7 @@ class Meter:
         self.failure: Exception | None = None  # why the last batch has no line
         self._published: dict[int, Published] = {}
         self._lock = threading.Lock()
+        self._notes: tuple[Path, ...] = ()
         # The log has them all; in memory stay enough for a live view and a report.
         mine = (line for line in log.lines() if line.query == query)
         self.lines: deque[BatchLine] = deque(mine, maxlen=LINES_KEPT)
@@ -64,9 +65,7 @@ class Meter:
             if published is None or batch <= self._last:
                 return None
             line = self._line(batch, progress, published)
-            self._last = batch
-            self.lines.append(line)
-            self._log.append(line)
+            self._enter(line)
             return line
 
     def _line(self, batch: int, progress: dict[str, Any], published: Published) -> BatchLine:
@@ -81,7 +80,7 @@ class Meter:
         rows = latency.count
         # No answer comes before its record: where it seems so, the clocks disagree.
         ahead_s = max(0.0, -latency.min_s)
-        latency = latency.shifted(ahead_s)
+        latency = latency.not_negative()
         ranges = ranges_of(ends, starts)
         aside = count_set_aside(self._quarantine, ranges, self._control.expected)
         self._count(rows, aside)
@@ -131,16 +130,22 @@ class Meter:
         self._answered += rows - aside.failed
         self._set_aside += aside.quarantined
         self._blank += aside.blank
+        self._notes += aside.notes
+
+    def _enter(self, line: BatchLine) -> None:
+        self._last = line.batch
+        self.lines.append(line)
+        self._log.append(line)
+        for note in self._notes:
+            note.unlink(missing_ok=True)
+        self._notes = ()
 
     def _recover(self, checkpoint: Path) -> None:
         """Enter the batches that were completed but whose lines a crash kept out of the log."""
         for batch in read_offset_log(checkpoint):
             if batch.committed and batch.batch > self._last:
                 at_s = (checkpoint / "commits" / str(batch.batch)).stat().st_mtime
-                line = self._recovered(batch, at_s)
-                self._last = batch.batch
-                self.lines.append(line)
-                self._log.append(line)
+                self._enter(self._recovered(batch, at_s))
 
     def _recovered(self, batch: LoggedBatch, at_s: float) -> BatchLine:
         ends = list(batch.ends.values())

@@ -126,8 +126,8 @@ class GatedQuery:
             return Latency.none()
         if self._by_arrival:
             ends = answers.column("window_end").cast(pa.int64()).to_numpy()
-            return Latency.of((now_us - ends) / 1e6)
-        return Latency.of((now_us - last) / 1e6)
+            return Latency.of((now_us - ends) / 1e6).not_negative()
+        return Latency.of((now_us - last) / 1e6).not_negative()
 
     def stop(self, patience_s: float) -> None:
         """Let the batch that runs finish, then stop."""
@@ -136,6 +136,7 @@ class GatedQuery:
             self._wait_idle(patience_s)
             self._query.stop()
         self.control.close()
+        self._publisher.close()
 
     def _wait_idle(self, patience_s: float) -> None:
         assert self._query is not None

@@ -15,11 +15,15 @@ Ranges = Mapping[str, tuple[Position, Position]]  # source -> first offsets, off
 
 @dataclass(frozen=True, slots=True)
 class SetAside:
-    """Records that never became rows, rows on which a pair failed, offsets without a record."""
+    """Records that never became rows, rows on which a pair failed, offsets without a record.
+
+    `notes` are the files that do nothing but count the last; once a line has them they may go.
+    """
 
     kept_out: int
     failed: int
     blank: int
+    notes: tuple[Path, ...] = ()
 
     @property
     def quarantined(self) -> int:
@@ -35,6 +39,7 @@ def count_set_aside(folder: Path, ranges: Ranges, sources: Sequence[str]) -> Set
     """
     kept_out = blank = 0
     failed: set[int] = set()
+    notes: list[Path] = []
     for path in folder.iterdir() if folder.is_dir() else ():
         match = NAME.fullmatch(path.name)
         if match is None or match[5] == "unfinished":
@@ -47,9 +52,10 @@ def count_set_aside(folder: Path, ranges: Ranges, sources: Sequence[str]) -> Set
         elif match[1] in ranges and holds(ranges[match[1]], match[2], first):
             if match[5] == "blank":
                 blank += int(match[6])
+                notes.append(path)
             else:
                 kept_out += int(match[6])
-    return SetAside(kept_out, len(failed), blank)
+    return SetAside(kept_out, len(failed), blank, tuple(notes))
 
 
 def holds(range_: tuple[Position, Position], partition: str, offset: int) -> bool:

@@ -31,6 +31,10 @@ class Publisher(Protocol):
         """Whether answers of an earlier start of this run are there."""
         ...
 
+    def close(self) -> None:
+        """Let go of what it holds open."""
+        ...
+
 
 class Ledger:
     """Remembers the last published batch, for sinks that cannot be asked what they hold."""
@@ -72,6 +76,9 @@ class CallbackSink:
         """Whether the ledger has an entry."""
         return self._ledger.last >= 0
 
+    def close(self) -> None:
+        """Nothing is held open."""
+
 
 class ParquetSink:
     """One file per batch, named after it and its run; a file that is there is left as it is."""
@@ -95,6 +102,9 @@ class ParquetSink:
         """Whether there is a file of a batch."""
         return any(self._folder.glob(f"batch-*-{self._run}.parquet"))
 
+    def close(self) -> None:
+        """Nothing is held open."""
+
 
 class SpoolSink:
     """Appends to a spool, tagged with run and batch, so that the same batch is appended once."""
@@ -114,6 +124,9 @@ class SpoolSink:
     def any_published(self) -> bool:
         """Whether the spool has an append of this run."""
         return any(self._folder.glob(f"p*/*-{self._run}-*.arrow"))
+
+    def close(self) -> None:
+        """Nothing is held open."""
 
 
 def show(batch: int, answers: pa.Table) -> None:

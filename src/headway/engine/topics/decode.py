@@ -65,7 +65,11 @@ def fast_json(lines: Sequence[bytes], layout: Layout) -> pa.RecordBatch:
     options = pyarrow.json.ParseOptions(
         explicit_schema=with_text_for_times(wanted), unexpected_field_behavior="ignore"
     )
+    if not all(line.startswith(b"{") and line.endswith(b"}") for line in lines):
+        raise pa.ArrowInvalid("a line that is more or less than one object")
     data = one_per_line(lines)
+    if b"}{" in data:
+        raise pa.ArrowInvalid("perhaps two objects in a line")
     blocks = pyarrow.json.ReadOptions(block_size=max(len(data) + 1, 1 << 16), use_threads=False)
     table = pyarrow.json.read_json(io.BytesIO(data), read_options=blocks, parse_options=options)
     return conform(table, wanted)
@@ -101,7 +105,7 @@ def fast_text(lines: Sequence[bytes], layout: Layout) -> pa.RecordBatch:
 def one_per_line(lines: Sequence[bytes]) -> bytes:
     """Lines as one text; a value that has a line break in it must be read by itself."""
     data = b"\n".join(lines)
-    if data.count(b"\n") != len(lines) - 1:
+    if data.count(b"\n") != len(lines) - 1 or b"\r" in data:
         raise pa.ArrowInvalid("a record of several lines")
     return data
 

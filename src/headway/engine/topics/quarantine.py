@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -48,13 +49,21 @@ def set_aside(
     sink = pa.BufferOutputStream()
     with pa.ipc.new_file(sink, table.schema) as out:
         out.write_table(table)
-    write_durably(place_for(folder, source, piece, why, len(records)), sink.getvalue())
+    put(place_for(folder, source, piece, why, len(records)), sink.getvalue())
 
 
 def note(folder: Path, source: str, piece: Slice, why: Why, count: int) -> None:
     """Count what has no bytes to keep: records that are gone, offsets that hold none."""
     if count:
-        write_durably(place_for(folder, source, piece, why, count), b"")
+        put(place_for(folder, source, piece, why, count), b"")
+
+
+def put(path: Path, data: bytes | pa.Buffer) -> None:
+    """Write a file in place of what an attempt that came out otherwise has left."""
+    write_durably(path, data)
+    for other in path.parent.glob(f"{glob.escape(path.name.rpartition('@')[0])}@*.arrow"):
+        if other.name != path.name:
+            other.unlink(missing_ok=True)
 
 
 def place_for(folder: Path, source: str, piece: Slice, why: Why, count: int) -> Path:

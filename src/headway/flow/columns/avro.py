@@ -13,11 +13,11 @@ PLAIN = {
     "string": "string", "boolean": "boolean", "int": "int", "long": "bigint", "float": "float",
     "double": "double", "bytes": "binary", "enum": "string",
 }  # fmt: skip
+REFUSED = ("uuid", "time-millis", "time-micros", "duration")
 LOGICAL = {
     "timestamp-millis": "timestamp",
     "timestamp-micros": "timestamp",
     "date": "date",
-    "uuid": "string",
 }
 
 
@@ -58,6 +58,10 @@ def column_type(name: str, kind: Any) -> str:
     elif isinstance(kind, dict):
         if kind.get("logicalType") in LOGICAL:
             return LOGICAL[kind["logicalType"]]
+        if kind.get("logicalType") in REFUSED:
+            raise FlowError(
+                f"Avro field {name!r} is a {kind['logicalType']}, which is no column of headway's"
+            )
         if kind.get("logicalType") == "decimal":
             return f"decimal({kind['precision']}, {kind.get('scale', 0)})"
         if kind["type"] == "array":
