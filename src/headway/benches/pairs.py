@@ -77,13 +77,14 @@ class Case:
 
 def cases_of(options: BenchOptions) -> list[Case]:
     """The cases; more keys cost stock Spark more, so there are fewer rounds of them."""
-    repeats, rows = options.repeats or 3, 5_000 if options.quick else 100_000
     if options.quick:
-        return [Case(keys, rows, Rounds(1, repeats, 1)) for keys in (200, 5_000, 100_000)]
+        few = Rounds(1, options.repeats or 2, 1)
+        return [Case(5_000, 5_000, few), Case(100_000, 10_000, few)]
+    repeats, rows = options.repeats or 3, 100_000
     return [
         Case(200, rows, Rounds(4, repeats, options.times or 3)),
         Case(5_000, rows, Rounds(3, repeats, options.times or 3)),
-        Case(100_000, rows, Rounds(1, repeats, options.times or 1)),
+        Case(100_000, rows // 2, Rounds(1, repeats, options.times or 1)),
     ]
 
 

@@ -7,6 +7,7 @@ import pytest
 from confluent_kafka import Consumer, TopicPartition
 
 import headway as hw
+from headway.clock import SystemClock
 from headway.engine.kafka.sink import MARK, KafkaSink
 from headway.errors import TopicError
 from headway.testing.broker import Broker
@@ -65,9 +66,10 @@ def test_an_empty_batch_needs_no_transaction(broker: Broker, topic: str) -> None
 
 
 def test_a_distributor_loses_nothing_when_it_must_wait(broker: Broker, topic: str) -> None:
+    now_us = SystemClock().now_us()
     with hw.Distributor(topic, at=broker.at, most=50, partition=lambda k, v, n: len(v) % n) as to:
         for number in range(2_000):
-            to.send({"n": number}, key=f"k{number % 3}", arrival_us=number * 1_000)
+            to.send({"n": number}, key=f"k{number % 3}", arrival_us=now_us + number)
     assert to.sent == to.delivered == 2_000
     found = consumed(broker, topic, 2_000)
     assert sorted(int(v[5:-1]) for _, v, _ in found) == list(range(2_000))

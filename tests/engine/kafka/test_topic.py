@@ -11,12 +11,14 @@ import pytest
 from confluent_kafka import Producer
 
 import headway as hw
+from headway.clock import SystemClock
 from headway.engine.kafka.opened import OpenKafka
 from headway.engine.topics.port import Records, Slice, count_between
 from headway.errors import TopicError
 from headway.flow.stream import Stream
 from headway.testing.broker import Broker
 
+NOW_MS = SystemClock().now_us() // 1_000  # older records would be removed by the retention
 AVRO = {
     "type": "record",
     "name": "Click",
@@ -39,7 +41,7 @@ def read_all(found: OpenKafka) -> list[Records]:
 def send(broker: Broker, topic: str, values: list[bytes | None], partition: int = 0) -> None:
     producer = Producer({"bootstrap.servers": broker.address})
     for place, value in enumerate(values):
-        producer.produce(topic, value, f"k{place}", partition=partition, timestamp=1_000 + place)
+        producer.produce(topic, value, f"k{place}", partition=partition, timestamp=NOW_MS + place)
     assert producer.flush(30) == 0
 
 
@@ -69,7 +71,7 @@ def test_a_bad_value_is_named_and_harms_no_other(broker: Broker, topic: str, for
     (records,) = read_all(found)
     assert records.batch.to_pylist() == [CLICKS[0] | {"who": "k0"}, CLICKS[1] | {"who": "k3"}]
     assert records.offsets.tolist() == [0, 3]
-    assert records.arrivals_us.tolist() == [1_000_000, 1_003_000]
+    assert records.arrivals_us.tolist() == [NOW_MS * 1_000, (NOW_MS + 3) * 1_000]
     assert [(each.offset, each.raw) for each in records.bad] == [(1, bad), (2, b"")]
     assert records.bad[1].reason == "the value is empty"
 
@@ -132,7 +134,7 @@ def test_a_topic_that_is_not_there_is_named(broker: Broker) -> None:
 
 def test_a_topic_made_anew_is_told_from_one_that_was_read(broker: Broker, topic: str) -> None:
     found = opened(hw.topic(topic, at=broker.at, format="text"))
-    assert found.reach(0) == {"0": 0, "1": 0}
+    assert found.begin() == found.reach(0) == {"0": 0, "1": 0}
     assert not found.finished({"0": 0, "1": 0})
     with pytest.raises(TopicError, match=r"was made anew.*new run folder"):
         found.finished({"0": 7, "1": 0})
