@@ -93,10 +93,10 @@ STATEFUL = (Reduce, PairStep)
 
 def identify_step(step: Step) -> str:
     """All that decides whether a checkpoint fits a step: what `describe_step` rounds, exactly."""
-    exact = ""
     if isinstance(step, Source):
-        exact = f" {identify_topic(step.topic)} {step.time}"
-    elif isinstance(step, Reduce | PairStep) and step.window is not None:
+        return f"source {step.name}: {identify_topic(step.topic)} ({step.schema}) {step.time}"
+    exact = ""
+    if isinstance(step, Reduce | PairStep) and step.window is not None:
         exact = f" {step.window.exact}"
     return f"{step.inputs} {describe_step(step)}{exact}"
 
