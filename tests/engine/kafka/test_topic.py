@@ -16,7 +16,7 @@ from headway.engine.kafka.opened import OpenKafka
 from headway.engine.topics.port import Records, Slice, count_between
 from headway.errors import TopicError
 from headway.flow.stream import Stream
-from headway.testing.broker import Broker
+from headway.testing.broker import Broker, free_port
 
 NOW_MS = SystemClock().now_us() // 1_000  # older records would be removed by the retention
 AVRO = {
@@ -130,6 +130,12 @@ def test_a_topic_that_is_not_there_is_named(broker: Broker) -> None:
     found = opened(hw.topic("nowhere", at=broker.at, format="text"))
     with pytest.raises(TopicError, match=r"no topic .nowhere.*make it"):
         found.begin()
+
+
+def test_a_broker_that_is_not_there_is_named_before_anything_starts() -> None:
+    flow = hw.topic("tweets", at=f"kafka://127.0.0.1:{free_port()}", format="text").to("console")
+    with pytest.raises(TopicError, match=r"no broker answers at 127.0.0.1.*start it"):
+        hw.run(flow)
 
 
 def test_a_topic_made_anew_is_told_from_one_that_was_read(broker: Broker, topic: str) -> None:

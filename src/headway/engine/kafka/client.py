@@ -55,6 +55,16 @@ def partitions_of(servers: str, topic: str) -> list[TopicPartition]:
     return [TopicPartition(topic, number) for number in sorted(found.partitions)]
 
 
+def check_topic(servers: str, topic: str) -> None:
+    """See that a broker answers and has the topic, or say what to do."""
+    try:
+        partitions_of(servers, topic)
+    except KafkaException as error:
+        raise TopicError(
+            f"no broker answers at {servers} ({error.args[0].str()}); start it, or mend its address"
+        ) from error
+
+
 def away(error: KafkaException) -> bool:
     """Whether an error may pass by itself: the broker is starting, moving or out of reach."""
     cause = error.args[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from headway.engine.kafka.client import check_topic
 from headway.engine.kafka.opened import OpenKafka
 from headway.engine.topics.port import OpenTopic
 from headway.engine.topics.replayed import open_replay
@@ -31,7 +32,13 @@ def open_topic(source: Source, folder: Path, t0_us: int) -> OpenTopic:
 
 
 def check_source(source: Source) -> None:
-    """Compare the columns that a flow declares with those that its topic has, before a start."""
+    """Compare the columns that a flow declares with those that its topic has, before a start.
+
+    Of a topic of Kafka's only its existence can be known before its records are read.
+    """
+    if isinstance(source.topic, KafkaTopic):
+        check_topic(source.topic.servers, source.topic.name)
+        return
     try:
         found = peek_schema(source.topic)
     except FlowError:
