@@ -227,7 +227,7 @@ def test_the_demo_warms_spark_up_first_and_says_what_it_left_out(
     warm, shown = engine.wanted
     assert warm.goal is None
     assert warm.output == shown.folder
-    assert str(shown.goal) == "p99 <= 3s"
+    assert str(shown.goal) == "p99 <= 5s"
     assert "over 5s" in str(shown.flow)
     topic = shown.flow.sources[0].topic
     assert isinstance(topic, MadeRecords)
