@@ -8,13 +8,17 @@ import pytest
 from headway.benches.options import BenchOptions
 from headway.benches.pairs import (
     BATCHED,
+    FEWEST_ROWS,
+    MOST_ROWS,
     OURS,
     Case,
+    Measured,
     RunningCount,
     RunningCountByBatch,
     cases_of,
     check_answers,
     figures_of,
+    rows_in,
 )
 from headway.engine.stock.backlog import Backlog
 from headway.engine.stock.counts import INTERFACES
@@ -62,31 +66,38 @@ def test_both_pairs_tell_the_same() -> None:
     assert told == truth()
 
 
-def test_the_headline_is_against_the_fastest_interface() -> None:
+def test_the_headline_is_the_rate_against_that_of_the_fastest_interface() -> None:
     slow, middling, fast = INTERFACES
     seconds = {OURS: [2.0, 4.0], BATCHED: [1.0, 2.0]}
     seconds |= {slow: [60.0, 60.0], middling: [20.0, 20.0], fast: [6.0, 12.0]}
-    case = Case(5_000, 100, Rounds(1, 2, 3))
-    figures = figures_of({"5000": seconds}, [case], {})
+    rows = {OURS: 1_000, BATCHED: 1_000} | dict.fromkeys(INTERFACES, 100)
+    case = Case(5_000, Rounds(1, 1, 1), Rounds(1, 2, 3))
+    figures = figures_of({"5000": Measured(rows, seconds)}, [case], {})
     assert figures["best_stock"] == {"5000": fast}
-    assert figures["ratio_vs_best_stock"] == {"5000": 3.0}
-    assert figures["ratio_with_update_batch"] == {"5000": 6.0}
-    assert figures["ratio_vs_each"]["5000"][slow] == 22.5
+    assert figures["ratio_vs_best_stock"] == {"5000": 30.0}
+    assert figures["ratio_with_update_batch"] == {"5000": 60.0}
+    assert figures["ratio_vs_each"]["5000"][slow] == 225.0
     assert figures["rows_per_s"]["5000"][fast] == 37.5
+    assert figures["batch_s"]["5000"][slow] == 20.0
 
 
 def test_an_interface_that_cannot_run_here_is_left_out_and_named() -> None:
     slow, *others = INTERFACES
-    seconds = {OURS: [1.0], BATCHED: [1.0], slow: [9.0]}
+    found = Measured({OURS: 9, BATCHED: 9, slow: 9}, {OURS: [1.0], BATCHED: [1.0], slow: [9.0]})
     left_out = dict.fromkeys(others, "not installed")
-    figures = figures_of({"200": seconds}, [Case(200, 100, Rounds(1, 1, 1))], left_out)
+    case = Case(200, Rounds(1, 1, 1), Rounds(1, 1, 1))
+    figures = figures_of({"200": found}, [case], left_out)
     assert figures["best_stock"] == {"200": slow}
     assert figures["left_out"] == left_out
 
 
-@pytest.mark.parametrize(
-    ("quick", "keys"), [(True, [5_000, 100_000]), (False, [200, 5_000, 100_000])]
-)
+def test_a_batch_has_as_many_rows_as_fit_its_time() -> None:
+    assert rows_in(1.0, (1_000, 1.5), (5_000, 4.0)) == FEWEST_ROWS
+    assert rows_in(1.0, (1_000, 0.5), (5_000, 0.4)) == MOST_ROWS
+    assert rows_in(1.0, (1_000, 0.5), (5_000, 1.0)) == 5_000
+
+
+@pytest.mark.parametrize(("quick", "keys"), [(True, [5_000]), (False, [200, 5_000, 100_000])])
 def test_the_cases_have_the_numbers_of_keys_that_goals_are_set_for(
     quick: bool, keys: list[int]
 ) -> None:

@@ -1,7 +1,9 @@
-"""What a Python pair costs by the bucket of keys, against PySpark's own state by the key.
+"""What a Python pair carries by the bucket of keys, against PySpark's own state by the key.
 
 Every contestant reads the same records, keeps the count of each key in RocksDB, and tells the new
-count for each record. Answers are checked against the records themselves.
+count for each record. What is compared is the rate that each sustains with answers once a second:
+each gets batches of the size that it works off in about that time. On batches of one size for all,
+the fixed cost of a batch of Spark, which all of them have, hides what a record costs.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from statistics import median
 from typing import Any, ClassVar
 
 import pyarrow as pa
@@ -18,7 +21,7 @@ from headway.benches.options import Bar, BenchOptions, progress
 from headway.engine.stock.backlog import Backlog
 from headway.engine.stock.contest import Contest, Entry, open_contest
 from headway.engine.stock.counts import INTERFACES, missing
-from headway.engine.stock.ratios import Blocks, Rounds, fastest, ratios, spread, typical
+from headway.engine.stock.ratios import Blocks, Rounds, ratios, spread, typical
 from headway.errors import RunError
 from headway.flow.pairs import Emitted, Pair
 from headway.flow.stream import Stream
@@ -28,6 +31,12 @@ SENTENCE = "A running count in Python as a pair of headway, against PySpark's ow
 OURS, BATCHED = "headway", "headway_update_batch"
 READERS = 2
 TARGETS = {"5000": 15.0, "100000": 5.0}
+STOCK = tuple(name for name in INTERFACES if name not in missing())
+NAMES = (OURS, BATCHED, *STOCK)
+WITHIN_S = 1.0  # how long a batch of each contestant takes, about
+SMALL_ROWS = 1_000
+LARGE_ROWS = {OURS: 60_000, BATCHED: 60_000} | dict.fromkeys(STOCK, 6_000)
+FEWEST_ROWS, MOST_ROWS = 200, 300_000
 
 
 class RunningCount(Pair):
@@ -63,76 +72,113 @@ class RunningCountByBatch(Pair):
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One number of keys, the rows of a batch, and which batches count."""
+    """One number of keys, and how long it is measured: `probe` to find the sizes, then `rounds`."""
 
     keys: int
-    batch_rows: int
+    probe: Rounds
     rounds: Rounds
 
-    def backlog(self, seed: int) -> Backlog:
-        """The records that every contestant counts."""
-        rows = self.batch_rows * self.rounds.batches
-        return Backlog(Keyed(keys=self.keys, seed=seed), rows, self.batch_rows, ("key",), READERS)
+    def backlog(self, seed: int, batch_rows: int, batches: int) -> Backlog:
+        """The records that a contestant counts."""
+        maker = Keyed(keys=self.keys, seed=seed)
+        return Backlog(maker, batch_rows * batches, batch_rows, ("key",), READERS)
+
+    @property
+    def steps(self) -> int:
+        """How many batches each contestant works off in all."""
+        return 2 * self.probe.batches + self.rounds.batches
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What came out of one case: the rows of a batch and the seconds of the blocks, by name."""
+
+    batch_rows: Mapping[str, int]
+    blocks: Blocks
+
+    def rates(self, length: int) -> Blocks:
+        """Rows per second of each block."""
+        return {n: [self.batch_rows[n] * length / s for s in b] for n, b in self.blocks.items()}
 
 
 def cases_of(options: BenchOptions) -> list[Case]:
-    """The cases; more keys cost stock Spark more, so there are fewer rounds of them."""
+    """The cases of a run."""
+    probe = Rounds(2, 1, 1)
     if options.quick:
-        few = Rounds(1, options.repeats or 2, 1)
-        return [Case(5_000, 5_000, few), Case(100_000, 10_000, few)]
-    repeats, rows = options.repeats or 3, 100_000
-    return [
-        Case(200, rows, Rounds(4, repeats, options.times or 3)),
-        Case(5_000, rows, Rounds(3, repeats, options.times or 3)),
-        Case(100_000, rows // 2, Rounds(1, repeats, options.times or 1)),
-    ]
+        return [Case(5_000, Rounds(1, 1, 1), Rounds(0, options.repeats or 2, options.times or 1))]
+    rounds = Rounds(2, options.repeats or 5, options.times or 2)
+    return [Case(keys, probe, rounds) for keys in (200, 5_000, 100_000)]
 
 
 def run(options: BenchOptions) -> dict[str, Any]:
     """Let all contestants count the same keys, a batch each in turn.
 
     A batch is timed from answers to answers, without the others' turns; a repeat is a block of
-    rounds, and its ratio is that of the times within it.
+    rounds, and its ratio is that of the rates within it.
     """
     cases = cases_of(options)
-    blocks: dict[str, dict[str, list[float]]] = {}
+    measured: dict[str, Measured] = {}
     with open_contest(READERS) as contest:
-        names = list(contestants(contest, cases[0].backlog(options.seed)))
-        total = sum(case.rounds.batches for case in cases) * len(names)
+        total = sum(case.steps for case in cases) * len(NAMES)
         with progress(total, "running count") as bar:
             for case in cases:
-                blocks[str(case.keys)] = measure(contest, case, options.seed, bar)
-    figures = figures_of(blocks, cases, missing())
+                measured[str(case.keys)] = measure(contest, case, options.seed, bar)
+    figures = figures_of(measured, cases, missing())
     options.report.mkdir(parents=True, exist_ok=True)
     (options.report / "pairs.json").write_text(json.dumps(figures, indent=1))
     return figures
 
 
-def contestants(contest: Contest, backlog: Backlog) -> dict[str, Entry]:
+def measure(contest: Contest, case: Case, seed: int, bar: Bar) -> Measured:
+    """Find each contestant's size of a batch by two probes, then let them all count."""
+    probes = []
+    for sizes in (dict.fromkeys(NAMES, SMALL_ROWS), LARGE_ROWS):
+        found = count_keys(contest, case, (seed, sizes, case.probe), bar)
+        probes.append({name: (sizes[name], block[0]) for name, block in found.items()})
+    sizes = {name: rows_in(WITHIN_S, first, probes[1][name]) for name, first in probes[0].items()}
+    return Measured(sizes, count_keys(contest, case, (seed, sizes, case.rounds), bar))
+
+
+def rows_in(seconds: float, small: tuple[int, float], large: tuple[int, float]) -> int:
+    """How many rows a batch of so many seconds has, on the line through two batches.
+
+    >>> rows_in(1.0, (1_000, 0.4), (9_000, 1.2))
+    7000
+    """
+    slope = max(1e-9, (large[1] - small[1]) / (large[0] - small[0]))
+    found = small[0] + (seconds - small[1]) / slope
+    return int(min(MOST_ROWS, max(FEWEST_ROWS, found)))
+
+
+def count_keys(
+    contest: Contest, case: Case, how: tuple[int, Mapping[str, int], Rounds], bar: Bar
+) -> dict[str, list[float]]:
+    """The seconds of each contestant's blocks, its answers checked."""
+    seed, sizes, rounds = how
+    backlogs = {name: case.backlog(seed, rows, rounds.batches) for name, rows in sizes.items()}
+    entries = contestants(contest, backlogs)
+    made = contest.meet(
+        entries, rounds.batches, lambda name: bar.advance(note=f"{name}, {case.keys:,} keys")
+    )
+    bar.advance(len(entries))
+    for name, collected in made.items():
+        check_answers(name, collected.rows(), backlogs[name])
+    return {name: rounds.blocks(collected.took_s) for name, collected in made.items()}
+
+
+def contestants(contest: Contest, backlogs: Mapping[str, Backlog]) -> dict[str, Entry]:
     """The pair in its two forms, and each interface of stock Spark that this machine has."""
 
     def paired(pair: Pair, records: Stream) -> Stream:
         return records.map("key", key="key").pair(pair)
 
     ours = {OURS: RunningCount(), BATCHED: RunningCountByBatch()}
-    entries = {name: contest.headway(partial(paired, pair), backlog) for name, pair in ours.items()}
-    for name, build in INTERFACES.items():
-        if name not in missing():
-            entries[name] = contest.stock(build, backlog, "append")
+    entries = {
+        name: contest.headway(partial(paired, pair), backlogs[name]) for name, pair in ours.items()
+    }
+    for name in STOCK:
+        entries[name] = contest.stock(INTERFACES[name], backlogs[name], "append")
     return entries
-
-
-def measure(contest: Contest, case: Case, seed: int, bar: Bar) -> dict[str, list[float]]:
-    """The seconds of each contestant's blocks, its answers checked."""
-    backlog = case.backlog(seed)
-    entries = contestants(contest, backlog)
-    made = contest.meet(
-        entries, backlog.batches, lambda name: bar.advance(note=f"{name}, {case.keys:,} keys")
-    )
-    bar.advance(len(entries))
-    for name, collected in made.items():
-        check_answers(name, collected.rows(), backlog)
-    return {name: case.rounds.blocks(collected.took_s) for name, collected in made.items()}
 
 
 def check_answers(name: str, answers: pa.Table, backlog: Backlog) -> None:
@@ -147,34 +193,43 @@ def check_answers(name: str, answers: pa.Table, backlog: Backlog) -> None:
 
 
 def figures_of(
-    blocks: Mapping[str, Blocks], cases: Sequence[Case], left_out: dict[str, str]
+    measured: Mapping[str, Measured], cases: Sequence[Case], left_out: dict[str, str]
 ) -> dict[str, Any]:
     """The figures by name, those of a case by its number of keys."""
     stock = [name for name in INTERFACES if name not in left_out]
-    best = {keys: fastest(found, stock) for keys, found in blocks.items()}
-    headline = {keys: ratios(blocks[keys], OURS, best[keys]) for keys in blocks}
-    batched = {keys: ratios(blocks[keys], BATCHED, best[keys]) for keys in blocks}
+    rates = {str(case.keys): measured[str(case.keys)].rates(case.rounds.length) for case in cases}
+    best = {keys: max(stock, key=lambda name: median(found[name])) for keys, found in rates.items()}
+
+    def ratio(keys: str, ours: str, other: str) -> list[float]:
+        return ratios(rates[keys], other, ours)  # of rates, so the other way round
+
+    headline = {keys: ratio(keys, OURS, best[keys]) for keys in rates}
     return {
         "ratio_vs_best_stock": {keys: typical(found) for keys, found in headline.items()},
         "ratio_vs_best_stock_spread": {keys: spread(found) for keys, found in headline.items()},
-        "ratio_with_update_batch": {keys: typical(found) for keys, found in batched.items()},
+        "ratio_with_update_batch": {
+            keys: typical(ratio(keys, BATCHED, best[keys])) for keys in rates
+        },
         "ratio_vs_each": {
-            keys: {name: typical(ratios(found, OURS, name)) for name in stock}
-            for keys, found in blocks.items()
+            keys: {name: typical(ratio(keys, OURS, name)) for name in stock} for keys in rates
         },
         "best_stock": best,
         "rows_per_s": {
+            keys: {name: typical(each) for name, each in found.items()}
+            for keys, found in rates.items()
+        },
+        "batch_s": {
             str(case.keys): {
-                name: typical([case.batch_rows * case.rounds.length / s for s in seconds])
-                for name, seconds in blocks[str(case.keys)].items()
+                name: typical([s / case.rounds.length for s in seconds])
+                for name, seconds in measured[str(case.keys)].blocks.items()
             }
             for case in cases
         },
+        "rows_per_batch": {keys: dict(found.batch_rows) for keys, found in measured.items()},
         "left_out": left_out,
         "results_checked": True,
-        "rows_per_batch": {str(case.keys): case.batch_rows for case in cases},
-        "warm_up_batches": {str(case.keys): case.rounds.warm_up for case in cases},
-        "batches_per_repeat": {str(case.keys): case.rounds.length for case in cases},
+        "warm_up_batches": cases[0].rounds.warm_up,
+        "batches_per_repeat": cases[0].rounds.length,
         "repeats": cases[0].rounds.repeats,
         "target_ratio": TARGETS,
     }

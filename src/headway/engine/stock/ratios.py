@@ -61,12 +61,3 @@ def spread(values: Sequence[float]) -> list[float]:
     [1.0, 3.0]
     """
     return [float(f"{min(values):.3g}"), float(f"{max(values):.3g}")]
-
-
-def fastest(blocks: Blocks, among: Sequence[str]) -> str:
-    """The contestant that took the least time, by the median block.
-
-    >>> fastest({"a": [1.0], "b": [2.0], "c": [3.0]}, ["b", "c"])
-    'b'
-    """
-    return min(among, key=lambda name: median(blocks[name]))
