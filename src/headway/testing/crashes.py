@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -21,6 +22,7 @@ from headway.testing.replayed import checkpoint_of
 
 POLL_S = 0.02
 PATIENCE_S = 300.0
+ERROR = re.compile(r"^(Caused by: )?[\w.$]+(Error|Exception)\b|^Caused by")
 
 
 class Child:
@@ -101,8 +103,10 @@ class Child:
         return [each.group for each in family(self.session) if each.name == "java"]
 
     def tail(self) -> str:
-        """The end of what the child wrote to stderr."""
-        return self._errors.read_text(errors="replace")[-4_000:]
+        """The errors that the child wrote to stderr, without their traces, and the end of it all."""
+        text = self._errors.read_text(errors="replace")
+        named = [line for line in text.splitlines() if ERROR.search(line)]
+        return "\n".join([*dict.fromkeys(line[:400] for line in named[-40:]), text[-3_000:]])
 
     def _wait_for(self, reached: Callable[[], bool], patience_s: float) -> None:
         until = self._clock.steady_s() + patience_s
