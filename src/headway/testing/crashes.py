@@ -103,7 +103,7 @@ class Child:
         return [each.group for each in family(self.session) if each.name == "java"]
 
     def tail(self) -> str:
-        """The errors that the child wrote to stderr, without their traces, and the end of it all."""
+        """The errors that the child wrote, without their traces, and the end of it all."""
         text = self._errors.read_text(errors="replace")
         named = [line for line in text.splitlines() if ERROR.search(line)]
         return "\n".join([*dict.fromkeys(line[:400] for line in named[-40:]), text[-3_000:]])
