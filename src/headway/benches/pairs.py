@@ -36,7 +36,7 @@ NAMES = (OURS, BATCHED, *STOCK)
 WITHIN_S = 1.0  # how long a batch of each contestant takes, about
 SMALL_ROWS = 1_000
 LARGE_ROWS = {OURS: 60_000, BATCHED: 60_000} | dict.fromkeys(STOCK, 6_000)
-FEWEST_ROWS, MOST_ROWS = 200, 300_000
+FEWEST_ROWS, MOST_ROWS = SMALL_ROWS, 300_000
 
 
 class RunningCount(Pair):
