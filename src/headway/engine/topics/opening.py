@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from headway.engine.kafka.client import check_topic
-from headway.engine.kafka.opened import OpenKafka
 from headway.engine.topics.port import OpenTopic
 from headway.engine.topics.replayed import open_replay
 from headway.engine.topics.spooled import OpenSpool
@@ -25,6 +23,9 @@ def open_topic(source: Source, folder: Path, t0_us: int) -> OpenTopic:
             f"the columns of {source.name!r} are not known; declare them with schema='name type'"
         )
     if isinstance(source.topic, KafkaTopic):
+        # Here, since every Python process of Spark's opens topics, and few have to do with Kafka.
+        from headway.engine.kafka.opened import OpenKafka
+
         return OpenKafka(source.topic, source.schema)
     if isinstance(source.topic, Spooled):
         return OpenSpool(source.topic.folder, source.schema, source.topic.start)
@@ -37,6 +38,8 @@ def check_source(source: Source) -> None:
     Of a topic of Kafka's only its existence can be known before its records are read.
     """
     if isinstance(source.topic, KafkaTopic):
+        from headway.engine.kafka.client import check_topic
+
         check_topic(source.topic.servers, source.topic.name)
         return
     try:
