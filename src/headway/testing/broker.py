@@ -12,7 +12,6 @@ import uuid
 from base64 import urlsafe_b64encode
 from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import orjson
@@ -74,12 +73,7 @@ class Broker:
     def __enter__(self) -> Broker:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     @property

@@ -14,7 +14,6 @@ import sys
 import tempfile
 from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
 
 from headway.clock import Clock, SystemClock
 from headway.errors import SessionError
@@ -97,12 +96,7 @@ class Cluster:
             self._stack = stack.pop_all()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._stack.close()
 
     def kill_executor(self) -> Process | None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import multiprocessing
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any
 
 import orjson
@@ -66,12 +65,7 @@ class Feeder:
     def __enter__(self) -> Feeder:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._process.kill()
         self._process.join()
 

@@ -6,7 +6,6 @@ import threading
 from dataclasses import astuple
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -95,12 +94,7 @@ class RunHandle:
     def __enter__(self) -> RunHandle:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
     @property
