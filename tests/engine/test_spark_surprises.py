@@ -101,3 +101,21 @@ def test_windows_of_spark_are_closed_at_the_start(spark: SparkSession, tmp_path:
     rows, _ = run_to_end(counted, tmp_path, 2, "update")
     counts = {row["window"].start.timestamp(): row["count"] for _, batch in rows for row in batch}
     assert list(counts.values()) == [5, 5]  # 0..4 and 5..9: the number 5 opens the second window
+
+
+def environment_of(frame: DataFrame) -> Any:
+    """The Java map of a Python source's environment, which rides in every task that reads it."""
+    relation = frame._jdf.queryExecution().analyzed()
+    return relation.source().get().source().dataSourceCls().envVars()
+
+
+def test_queries_of_one_registration_share_a_map_that_starting_one_changes(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    first = numbers(spark)
+    second = spark.readStream.format("numbers").option("step", 5).option("count", 10).load()
+    assert environment_of(first).equals(environment_of(second))
+    before = environment_of(second).size()
+    run_to_end(first, tmp_path, 1)
+    assert environment_of(second).size() > before
+    assert environment_of(numbers(spark)).size() == before

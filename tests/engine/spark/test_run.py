@@ -8,6 +8,7 @@ from pathlib import Path
 import pyarrow.parquet
 import pytest
 from pyspark.sql import SparkSession
+from pyspark.sql.datasource import DataSourceRegistration
 
 import headway as hw
 from headway.engine.spark.run import RunHandle
@@ -65,7 +66,16 @@ def test_a_stopped_run_goes_on_where_it_was(spark: SparkSession, tmp_path: Path)
     assert sum(last.values()) == 5000
 
 
-def test_two_sinks_are_fed_by_one_flow(spark: SparkSession, tmp_path: Path) -> None:
+def test_two_sinks_are_fed_by_one_flow(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    registered: list[object] = []
+    register = DataSourceRegistration.register
+    monkeypatch.setattr(
+        DataSourceRegistration,
+        "register",
+        lambda self, source: (registered.append(source), register(self, source)),
+    )
     source = hw.replay(Keyed(keys=5), count=300)
     flow = hw.join(
         source.key("key").reduce(n="count(*)").to("parquet:" + str(tmp_path / "counts")),
@@ -76,6 +86,7 @@ def test_two_sinks_are_fed_by_one_flow(spark: SparkSession, tmp_path: Path) -> N
     assert {line.query for line in run.lines()} == {"counts", "even"}
     assert run.account.arrived == 600  # each sink has its own account of the 300
     assert run.account.balanced
+    assert len(registered) == 2  # a registration that they shared would be a race, see the docs
 
 
 def test_one_folder_has_one_run_at_a_time(spark: SparkSession, tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from headway.engine.spark.folder import RunFolder
 from headway.engine.spark.gate.admission import Admission
 from headway.engine.spark.gate.columns import LAST
 from headway.engine.spark.gate.control import Control
-from headway.engine.spark.gate.source import FORMAT, GateSpec
+from headway.engine.spark.gate.source import FORMAT, GateSource, GateSpec
 from headway.engine.spark.meter import Meter, Published
 from headway.engine.spark.pair_step import PairSettings
 from headway.engine.spark.settings import Settings
@@ -72,6 +72,9 @@ class GatedQuery:
     def _gate(self, source: Source) -> DataFrame:
         admission = Admission(source, shape_of(self._part, source), self._quarantine)
         spec = GateSpec(admission, self._folder.topics.resolve(), self.control.address)
+        # Anew for each stream: queries of one registration share a map of Spark's that the start of
+        # one changes while the tasks of another are written, which then cannot be read.
+        self._spark.dataSource.register(GateSource)
         return self._spark.readStream.format(FORMAT).option("spec", spec.to_option()).load()
 
     def start(self) -> None:

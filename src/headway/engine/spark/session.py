@@ -18,7 +18,6 @@ from pyspark import cloudpickle
 from pyspark.sql import SparkSession
 
 import headway
-from headway.engine.spark.gate.source import GateSource
 from headway.errors import SessionError
 from headway.flow.graph import Flow
 from headway.flow.steps import PairStep, Source
@@ -114,7 +113,6 @@ def same_home(python: str) -> bool:
 
 def prepare(spark: SparkSession, flow: Flow) -> None:
     """Make headway and the user's own classes known to every process that Spark starts."""
-    spark.dataSource.register(GateSource)
     for owner in owners(flow):
         if not installed(owner):
             cloudpickle.register_pickle_by_value(owner)  # type: ignore[no-untyped-call]
