@@ -3,6 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTHON ?= python3
 READY := $(VENV)/.ready
+ARCHIVE := $(VENV)/share/headway/spark.jsa
 
 .DEFAULT_GOAL := help
 .PHONY: help setup java kafka demo test check bench lock clean
@@ -10,7 +11,7 @@ READY := $(VENV)/.ready
 help: ## List the targets.
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
 
-setup: $(READY) java kafka ## Make the environment in .venv from the lock file; see that Java and Kafka's jars are there.
+setup: $(READY) java kafka $(ARCHIVE) ## Make the environment in .venv from the lock file; see that Java and Kafka's jars are there.
 
 $(READY): requirements.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -23,6 +24,9 @@ java: # Find Java 17 or newer, or install it.
 
 kafka: $(READY) java # Fetch Kafka's jars, if Maven is there or can be installed.
 	@sh tools/ensure-kafka.sh $(VENV)
+
+$(ARCHIVE): $(READY) | java # Load Spark's classes once, so that Spark starts in half the time.
+	@$(BIN)/python -m headway.engine.archive
 
 demo: setup ## Run the main job for about a minute on an embedded default, with a live view and a report.
 	$(BIN)/headway demo

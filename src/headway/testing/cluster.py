@@ -16,18 +16,21 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from headway.clock import Clock, SystemClock
+from headway.engine.archive import java_options
 from headway.errors import SessionError
 from headway.testing.processes import LEASH, Process, family, kill, kill_family
 
 MASTER_HOST = "127.0.0.1"
 PATIENCE_S = 120.0
 EXECUTOR = "org.apache.spark.executor.CoarseGrainedExecutorBackend"
+JAVA = f"-XX:TieredStopAtLevel=1 -XX:+UseSerialGC {java_options()}".strip()
 # For an application on such a cluster: small executors, and losses that are noticed soon.
 SPARK_SETTINGS = {
     "spark.driver.host": MASTER_HOST,
     "spark.driver.bindAddress": MASTER_HOST,
     "spark.executor.cores": "1",
     "spark.executor.memory": "512m",
+    "spark.executor.extraJavaOptions": JAVA,
     "spark.shuffle.io.maxRetries": "1",
     "spark.shuffle.io.retryWait": "200ms",
     "spark.sql.streaming.minBatchesToRetain": "10000",
@@ -142,7 +145,7 @@ def daemon_environment(host: str, scratch: Path) -> dict[str, str]:
         "SPARK_LOCAL_IP": host,
         "SPARK_LOCAL_DIRS": str(scratch),
         "SPARK_DAEMON_MEMORY": "256m",
-        "SPARK_DAEMON_JAVA_OPTS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "SPARK_DAEMON_JAVA_OPTS": JAVA,
         "PYSPARK_PYTHON": sys.executable,
     }
 

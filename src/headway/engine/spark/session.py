@@ -18,6 +18,7 @@ from pyspark import cloudpickle
 from pyspark.sql import SparkSession
 
 import headway
+from headway.engine.archive import java_options
 from headway.errors import SessionError
 from headway.flow.graph import Flow
 from headway.flow.steps import PairStep, Source
@@ -25,6 +26,7 @@ from headway.flow.topics import MadeRecords
 
 STREAMING = "org.apache.spark.sql.execution.streaming"
 ROCKSDB = f"{STREAMING}.state.RocksDBStateStoreProvider"
+JAVA = "spark.driver.extraJavaOptions"
 OUR_SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -53,7 +55,9 @@ def open_session(master: str, extra: dict[str, str] | None = None) -> SparkSessi
     settings = {**OUR_SETTINGS, "spark.sql.shuffle.partitions": str(cores_of(master))}
     if master.startswith("local"):
         settings |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
-    for name, value in {**settings, **(extra or {})}.items():
+    wanted = {**settings, **(extra or {})}
+    wanted[JAVA] = f"{java_options()} {wanted.get(JAVA, '')}".strip()
+    for name, value in wanted.items():
         builder = builder.config(name, value)
     spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
