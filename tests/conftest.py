@@ -9,6 +9,7 @@ import pytest
 from hypothesis import settings
 from pyspark.sql import SparkSession
 
+from headway.engine.kafka.jars import connector_jars, kafka_home
 from headway.engine.spark.session import open_session
 
 # Most JVMs of the tests live for seconds: compiled once and quickly, they need a third less time.
@@ -19,7 +20,10 @@ settings.load_profile("headway")
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    """A local Spark with headway's own settings."""
-    session = open_session("local[2]")
+    """A local Spark with headway's own settings, and slots enough for real-time mode."""
+    settings = {"spark.sql.shuffle.partitions": "2"}
+    if any(kafka_home().glob("connector/*.jar")):
+        settings["spark.jars"] = ",".join(str(jar) for jar in connector_jars())
+    session = open_session("local[6]", settings)
     yield session
     session.stop()

@@ -1,4 +1,4 @@
-"""Spark's classes shared by JVMs: used where they are, passed over in silence where they do not fit."""
+"""Spark's classes shared by JVMs: used where they fit, passed over in silence where not."""
 
 from __future__ import annotations
 

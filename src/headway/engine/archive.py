@@ -68,7 +68,7 @@ def make_archive(clock: Clock | None = None) -> bool:
             return True
         size = now
         clock.sleep(1.0)
-    print(f"Spark's classes could not be archived; starts will be slow\n{done.stderr[-2000:]}")
+    sys.stderr.write(f"Spark's classes could not be archived, so it starts slowly: {done.stderr}")
     made.unlink(missing_ok=True)
     return False
 

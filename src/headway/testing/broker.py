@@ -21,7 +21,7 @@ from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic  # type: 
 from headway.clock import Clock, SystemClock
 from headway.engine.kafka.client import partitions_of
 from headway.engine.kafka.jars import kafka_jars
-from headway.engine.kafka.sink import MARK
+from headway.engine.kafka.sink import MARK, VERSION_MARK
 from headway.errors import TopicError
 from headway.testing.processes import LEASH, kill_family
 
@@ -146,7 +146,13 @@ class Broker:
     def _format(self) -> None:
         cluster = urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
         done = subprocess.run(
-            [*self._java("kafka.tools.StorageTool"), "format", "-t", cluster, "-c", self._config],
+            [
+                *self._java("kafka.tools.StorageTool"),
+                "format",
+                f"--cluster-id={cluster}",
+                "-c",
+                self._config,
+            ],  # an id may begin with a dash
             capture_output=True,
             text=True,
         )
@@ -161,6 +167,16 @@ class Broker:
 
 def answers_in(address: str) -> Iterator[tuple[int, dict[str, Any]]]:
     """What a consumer outside sees of a sink's topic now, each row with its batch."""
+    return ((int(headers.get(MARK) or b"-1"), row) for headers, row in rows_in(address))
+
+
+def versions_in(address: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The same, each row with its version."""
+    return ((int(headers.get(VERSION_MARK) or b"-1"), row) for headers, row in rows_in(address))
+
+
+def rows_in(address: str) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """The same, each row with its headers."""
     servers, _, topic = address.partition("/")
     consumer = Consumer(
         {
@@ -180,8 +196,7 @@ def answers_in(address: str) -> Iterator[tuple[int, dict[str, Any]]]:
                 raise TopicError(f"the broker at {servers} does not answer")
             error, value = message.error(), message.value()
             if error is None and value is not None:
-                mark = dict(message.headers() or []).get(MARK) or b"-1"
-                yield int(mark), orjson.loads(value)
+                yield dict(message.headers() or []), orjson.loads(value)
             elif error is not None and error.code() == KafkaError._PARTITION_EOF:
                 ended += 1
     finally:

@@ -15,6 +15,7 @@ import orjson
 from headway.clock import Clock, SystemClock
 from headway.engine.kafka.distributor import Distributor
 from headway.errors import TopicError
+from headway.flow.rates import Rate, parse_rate
 from headway.flow.topics import RecordMaker
 from headway.units import Duration
 
@@ -29,26 +30,29 @@ class Feed:
     maker: RecordMaker
     topic: str
     at: str
-    rate_per_s: float
+    rate: Rate
     count: int
     key: str | None = None
     every: Duration = "5ms"
+    begin_us: int = 0  # when the first record is due; as soon as the feed is up, if not given
 
 
 def feed(what: Feed, clock: Clock | None = None) -> int:
     """Send all records, each when it is due; return when the first was due, in microseconds."""
     clock = clock or SystemClock()
+    schedule = parse_rate(what.rate)
     with Distributor(what.topic, at=what.at, every=what.every) as to:
-        begun_us, sent = clock.now_us(), 0
+        begun_us, sent = what.begin_us or clock.now_us(), 0
         while sent < what.count:
-            due = int((clock.now_us() - begun_us) / 1e6 * what.rate_per_s) + 1
-            stop = min(what.count, due, sent + AT_ONCE)
+            due = schedule.due_by((clock.now_us() - begun_us) / 1e6)
+            stop = min(what.count if due is None else due, what.count, sent + AT_ONCE)
             if stop == sent:
                 clock.sleep(PAUSE_S)
                 continue
-            for place, record in enumerate(what.maker.make(sent, stop).to_pylist(), sent):
+            records = what.maker.make(sent, stop).to_pylist()
+            arrivals_us = (begun_us + schedule.due_us(sent, stop)).tolist()
+            for record, arrival_us in zip(records, arrivals_us, strict=True):
                 key = None if what.key is None else str(record[what.key])
-                arrival_us = begun_us + round(place / what.rate_per_s * 1e6)
                 to.send(orjson.dumps(record), key=key, arrival_us=arrival_us)
             sent = stop
     return begun_us

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
-from confluent_kafka.admin import AdminClient
+from confluent_kafka import (
+    Consumer,
+    IsolationLevel,
+    KafkaError,
+    KafkaException,
+    TopicPartition,
+)
+from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]
 
 from headway.errors import TopicError
 
 PATIENCE_S = 120.0  # how long a broker may be away before a run gives up
 ANSWER_S = 5.0  # how long one question may take
+EARLIEST, LATEST = OffsetSpec.earliest(), OffsetSpec.latest()  # type: ignore[no-untyped-call]
 QUIET: dict[str, Any] = {
     "log_level": 0,
     "topic.metadata.refresh.interval.ms": 5_000,
@@ -53,6 +61,16 @@ def partitions_of(servers: str, topic: str) -> list[TopicPartition]:
             raise TopicError(f"there is no topic {topic!r} at {servers}; make it, or mend its name")
         raise KafkaException(found.error)
     return [TopicPartition(topic, number) for number in sorted(found.partitions)]
+
+
+def offsets_of(servers: str, spec: OffsetSpec, of: Sequence[TopicPartition]) -> dict[int, int]:
+    """The first or the next offset of partitions, as far as transactions have ended."""
+    asked = shared_admin(servers).list_offsets(
+        {TopicPartition(each.topic, each.partition): spec for each in of},
+        isolation_level=IsolationLevel.READ_COMMITTED,
+        request_timeout=ANSWER_S,
+    )
+    return {each.partition: found.result().offset for each, found in asked.items()}
 
 
 def check_topic(servers: str, topic: str) -> None:

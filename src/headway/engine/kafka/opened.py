@@ -8,16 +8,17 @@ from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
-from confluent_kafka import IsolationLevel, KafkaError, KafkaException, Message, TopicPartition
+from confluent_kafka import KafkaError, KafkaException, Message, TopicPartition
 from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]
 
 from headway.clock import Clock, SystemClock
 from headway.engine.kafka.client import (
-    ANSWER_S,
+    EARLIEST,
+    LATEST,
     PATIENCE_S,
     away,
+    offsets_of,
     partitions_of,
-    shared_admin,
     shared_consumer,
 )
 from headway.engine.topics.decode import Layout, decode
@@ -28,7 +29,6 @@ from headway.flow.topics import KafkaTopic
 
 BLOCK_RECORDS = 20_000  # records that are decoded at once
 GROWTH_S = 1.0  # how often new partitions are looked for
-EARLIEST, LATEST = OffsetSpec.earliest(), OffsetSpec.latest()  # type: ignore[no-untyped-call]
 Found = TypeVar("Found")
 
 
@@ -169,12 +169,8 @@ class OpenKafka:
     def _ask(self, spec: OffsetSpec, of: list[TopicPartition] | None = None) -> Position:
         if of is None:
             of = self._find_partitions()
-        asked = shared_admin(self._topic.servers).list_offsets(
-            {TopicPartition(each.topic, each.partition): spec for each in of},
-            isolation_level=IsolationLevel.READ_COMMITTED,
-            request_timeout=ANSWER_S,
-        )
-        return {str(each.partition): found.result().offset for each, found in asked.items()}
+        found = offsets_of(self._topic.servers, spec, of)
+        return {str(partition): offset for partition, offset in found.items()}
 
     def _find_partitions(self) -> list[TopicPartition]:
         now_s = self._clock.steady_s()

@@ -15,10 +15,18 @@ from headway.engine.kafka.client import PATIENCE_S, QUIET, away, partitions_of
 from headway.errors import TopicError
 
 MARK = "headway.batch"  # the header that tells a consumer which batch a row belongs to
+VERSION_MARK = "headway.version"  # the one that tells which of two rows of a key is the newer
+VERSION = "__version"  # the column that becomes it
+FINAL_MARK = "headway.final"  # the one of a window's last answer; there is one for each
+WINDOW_MARK = (
+    "headway.window"  # the one that tells the window of a running answer by its end, in us
+)
 # What an attempt leaves behind that a new producer gets over: a transaction that timed out, was
 # given up, or was in no state to go on.
 LEFT = (KafkaError._STATE, KafkaError._MSG_TIMED_OUT, KafkaError._PURGE_QUEUE)
 FENCED = (KafkaError._FENCED, KafkaError.PRODUCER_FENCED, KafkaError.INVALID_PRODUCER_EPOCH)
+Header = list[tuple[str, str | bytes | None]]
+Row = tuple[bytes | None, bytes, Header]
 AT_ONCE = 1_000  # rows between two looks at what the broker has acknowledged
 
 
@@ -34,10 +42,15 @@ class KafkaSink:
     """
 
     def __init__(
-        self, address: str, name: str, keys: Sequence[str], clock: Clock | None = None
+        self,
+        address: str,
+        name: str,
+        keys: Sequence[str] = (),
+        final: bool = False,
+        clock: Clock | None = None,
     ) -> None:
         self._servers, _, self._topic = address.partition("/")
-        self._name, self._keys = f"headway-{name}", tuple(keys)
+        self._name, self._keys, self._final = f"headway-{name}", tuple(keys), final
         self._clock = clock or SystemClock()
         self._producer: Producer | None = None
         self._group: Consumer | None = None
@@ -45,13 +58,29 @@ class KafkaSink:
 
     def publish(self, batch: int, answers: pa.Table) -> bool:
         """Publish the rows, unless the group says that they are out."""
-        if not answers.num_rows:
+        versions = answers.column(VERSION).to_pylist() if VERSION in answers.column_names else None
+        shown = answers.drop_columns([VERSION]) if versions is not None else answers
+        rows: list[Row] = []
+        for place, (key, value) in enumerate(encoded(shown, self._keys)):
+            header: Header = [(FINAL_MARK, b"1")] if self._final else []
+            if versions is not None:
+                header.append((VERSION_MARK, str(versions[place]).encode()))
+            rows.append((key, value, header))
+        return self.publish_rows(batch, rows)
+
+    def publish_rows(self, batch: int, rows: Sequence[Row]) -> bool:
+        """Publish rows with headers of their own, unless the group says that the batch is out."""
+        if not rows:
             return True
-        return bool(self._patiently(lambda: self._publish(batch, answers)))
+        return bool(self._patiently(lambda: self._publish(batch, rows)))
+
+    def last_published(self) -> int:
+        """The last batch that is out; -1 before the first."""
+        return int(self._patiently(self._published))
 
     def any_published(self) -> bool:
         """Whether a batch of an earlier start is out."""
-        return bool(self._patiently(self._published) >= 0)
+        return self.last_published() >= 0
 
     def close(self) -> None:
         """Hang up."""
@@ -59,23 +88,23 @@ class KafkaSink:
             self._group.close()
         self._group = self._producer = None
 
-    def _publish(self, batch: int, answers: pa.Table) -> bool:
+    def _publish(self, batch: int, rows: Sequence[Row]) -> bool:
         producer = self._open()
         if batch <= self._last:
             return False
         try:
-            self._transact(producer, batch, answers)
+            self._transact(producer, batch, rows)
         except KafkaException as error:
             self._give_up(producer, error)
             raise
         self._last = batch
         return True
 
-    def _transact(self, producer: Producer, batch: int, answers: pa.Table) -> None:
+    def _transact(self, producer: Producer, batch: int, rows: Sequence[Row]) -> None:
         producer.begin_transaction()
-        header: list[tuple[str, str | bytes | None]] = [(MARK, str(batch).encode())]
-        for place, (key, value) in enumerate(encoded(answers, self._keys)):
-            self._produce(producer, key, value, header)
+        mark = (MARK, str(batch).encode())
+        for place, (key, value, header) in enumerate(rows):
+            self._produce(producer, key, value, [mark, *header])
             if place % AT_ONCE == 0:
                 producer.poll(0)
         producer.send_offsets_to_transaction(
@@ -90,7 +119,7 @@ class KafkaSink:
         producer: Producer,
         key: bytes | None,
         value: bytes,
-        header: list[tuple[str, str | bytes | None]],
+        header: Header,
     ) -> None:
         while True:
             try:
@@ -128,6 +157,7 @@ class KafkaSink:
                     "transactional.id": self._name,
                     # Longer than a broker may be away, or it would end the transaction by itself.
                     "transaction.timeout.ms": round(PATIENCE_S * 3_000),
+                    "partitioner": "murmur2_random",  # as Java's clients do it, and so Spark's
                     "linger.ms": 5,
                     "compression.type": "lz4",
                 }

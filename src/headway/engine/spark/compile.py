@@ -6,19 +6,37 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from pyspark.errors import AnalysisException
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from headway.engine.spark.gate.admission import Shape
-from headway.engine.spark.gate.columns import AGES, ARRIVAL, CLOSED, LAST, SEQ, SPAN, TICK, TIME
+from headway.engine.spark.gate.columns import (
+    AGES,
+    ARRIVAL,
+    ARRIVED,
+    CLOSED,
+    FROM,
+    LAST,
+    MAPPED,
+    METERED,
+    SEQ,
+    SPAN,
+    TICK,
+    TIME,
+    VERSION,
+    WINDOW_END,
+)
 from headway.engine.spark.markers import guard_filter, guard_select
 from headway.engine.spark.pair_step import ANSWERS, PairSettings, run_pair, unpack
 from headway.errors import FlowError
 from headway.flow.graph import Flow
 from headway.flow.steps import Filter, Map, Merge, PairStep, Reduce, Sink, Source, Step
 from headway.flow.windows import END_OF_TIME_US
+from headway.plan.modes import suits_real_time
 
-HIDDEN = (ARRIVAL, TICK, CLOSED, TIME, SEQ)
+HIDDEN = (ARRIVAL, TICK, CLOSED, TIME, SEQ, FROM, METERED)
+STAMPS = (VERSION, ARRIVED, MAPPED, WINDOW_END, LAST)  # of answers
+NO_STAMP = "CAST(NULL AS BIGINT)"
 OBSERVED = "headway"
 
 
@@ -29,6 +47,10 @@ class Compiled:
     frame: DataFrame
     output_mode: str
     packed: bool
+
+    def answers(self) -> DataFrame:
+        """The columns of the answers and their stamps."""
+        return self.frame.drop(*HIDDEN)
 
 
 def stateful_step(part: Flow) -> Reduce | PairStep | None:
@@ -49,7 +71,13 @@ def shape_of(part: Flow, source: Source) -> Shape:
     columns = tuple(name for name in source.schema.names if name in needed(part, source))
     for_pair = isinstance(state, PairStep)
     number = [found.name for found in part.sources].index(source.name)
-    return Shape(columns, state.window if state else None, for_pair, number)
+    window = state.window if state else None
+    return Shape(columns, window, for_pair, number, versioned(part))
+
+
+def versioned(part: Flow) -> bool:
+    """Whether the states of a part carry a version: where real-time mode may read them, too."""
+    return isinstance(stateful_step(part), Reduce) and suits_real_time(part)
 
 
 def needed(part: Flow, source: Source) -> set[str]:
@@ -80,8 +108,14 @@ def narrowed(part: Flow, step: Step) -> bool:
     return any(isinstance(found, Map | Reduce) for found in above)
 
 
-def compile_part(part: Flow, read: Callable[[Source], DataFrame], pairs: PairSettings) -> Compiled:
-    """Compile the part of a flow that leads to one sink."""
+def compile_part(
+    part: Flow, read: Callable[[Source], DataFrame], pairs: PairSettings, stamp: str = NO_STAMP
+) -> Compiled:
+    """Compile the part of a flow that leads to one sink.
+
+    `read` gives the records of a source, metered; `stamp` is the SQL that tells when a record has
+    been mapped.
+    """
     state = stateful_step(part)
     frames: dict[str, DataFrame] = {}
     try:
@@ -92,13 +126,18 @@ def compile_part(part: Flow, read: Callable[[Source], DataFrame], pairs: PairSet
                     unpack(frame, part[name])
                     for frame, name in zip(inputs, step.inputs, strict=True)
                 ]
-            frames[step.name] = compile_step(step, inputs, read, pairs, part)
+            if isinstance(step, Source):
+                frames[step.name] = read(step)
+            elif isinstance(step, Reduce):
+                marked = stamped(inputs[0], stamp) if versioned(part) else inputs[0]
+                frames[step.name] = compile_reduce(marked, step)
+            else:
+                frames[step.name] = compile_step(step, inputs, pairs, part)
     except AnalysisException as error:
         raise refused(error) from error
     frame = frames[part.sinks[0].name]
     mode = "update" if isinstance(state, Reduce) and state.window is None else "append"
-    kept = [name for name in frame.columns if name not in HIDDEN]
-    return Compiled(frame.select(*kept), mode, packed=kept == [ANSWERS])
+    return Compiled(frame, mode, packed=ANSWERS in frame.columns)
 
 
 def refused(error: AnalysisException) -> FlowError:
@@ -107,17 +146,9 @@ def refused(error: AnalysisException) -> FlowError:
     return FlowError(f"Spark cannot run this flow: {said}")
 
 
-def compile_step(
-    step: Step,
-    inputs: list[DataFrame],
-    read: Callable[[Source], DataFrame],
-    pairs: PairSettings,
-    part: Flow,
-) -> DataFrame:
-    """Apply one step."""
+def compile_step(step: Step, inputs: list[DataFrame], pairs: PairSettings, part: Flow) -> DataFrame:
+    """Apply one step between the sources and the sink."""
     match step:
-        case Source():
-            return enter(read(step), step, part)
         case Map():
             return compile_map(inputs[0], step, part)
         case Filter():
@@ -128,17 +159,15 @@ def compile_step(
             for other in inputs[1:]:
                 merged = merged.unionByName(other)
             return merged
-        case Reduce():
-            return reduce_windows(inputs[0], step) if step.window else reduce_keys(inputs[0], step)
         case PairStep():
             return run_pair(inputs[0], step, pairs)
-        case Sink():
+        case _:
             return inputs[0]
 
 
 def compile_map(frame: DataFrame, step: Map, part: Flow) -> DataFrame:
     """Select expressions, and keep headway's own columns."""
-    kept = [name for name in (*HIDDEN, LAST) if name in frame.columns]
+    kept = [name for name in (*HIDDEN, *STAMPS) if name in frame.columns]
     own = [f"`{name}`" for name in frame.columns if name not in kept]
     marked = has_markers(part) and not after_state(part, step)
     made: list[str] = []
@@ -180,15 +209,34 @@ def enter(frame: DataFrame, source: Source, part: Flow) -> DataFrame:
     ).drop(AGES)
 
 
-def reduce_keys(frame: DataFrame, step: Reduce) -> DataFrame:
+def stamped(frame: DataFrame, stamp: str) -> DataFrame:
+    """Tell when each record has been mapped."""
+    return frame.withColumn(MAPPED, F.expr(stamp))
+
+
+def compile_reduce(frame: DataFrame, step: Reduce) -> DataFrame:
+    """Aggregates of each key, with what tells an answer's version where the frame is stamped."""
+    aggregates = [F.expr(e.text) for e in step.aggregates]
+    if MAPPED in frame.columns:
+        # The same in both modes, since they share the states.
+        aggregates += [
+            F.count(F.lit(1)).alias(VERSION),
+            F.last(ARRIVAL).alias(ARRIVED),
+            F.last(MAPPED).alias(MAPPED),
+        ]
+    if step.window is None:
+        return reduce_keys(frame, step, aggregates)
+    return reduce_windows(frame, step, [*aggregates, F.max(ARRIVAL).alias(LAST)])
+
+
+def reduce_keys(frame: DataFrame, step: Reduce, aggregates: list[Column]) -> DataFrame:
     """Aggregates of each key, kept up to date."""
     everyone = "__everyone"
     keys = [F.col(name) for name in step.key] or [F.lit(1).alias(everyone)]
-    made = frame.groupBy(*keys).agg(*(F.expr(e.text) for e in step.aggregates))
-    return made.drop(everyone)
+    return frame.groupBy(*keys).agg(*aggregates).drop(everyone)
 
 
-def reduce_windows(frame: DataFrame, step: Reduce) -> DataFrame:
+def reduce_windows(frame: DataFrame, step: Reduce, aggregates: list[Column]) -> DataFrame:
     """Aggregates of each key and window, answered once, when the watermark has passed its end."""
     window = step.window
     assert window is not None
@@ -201,13 +249,13 @@ def reduce_windows(frame: DataFrame, step: Reduce) -> DataFrame:
     placed = frame.withColumn(SPAN, span)
     if CLOSED in frame.columns:
         placed = placed.where(F.unix_micros(F.col(f"{SPAN}.end")) > F.col(CLOSED))
-    made = placed.groupBy(SPAN, *step.key).agg(
-        *(F.expr(e.text) for e in step.aggregates), F.max(ARRIVAL).alias(LAST)
-    )
+    made = placed.groupBy(SPAN, *step.key).agg(*aggregates)
+    if VERSION in made.columns:
+        made = made.withColumn(WINDOW_END, F.unix_micros(F.col(f"{SPAN}.end")))
     return made.select(
         F.col(f"{SPAN}.start").alias("window_start"),
         F.col(f"{SPAN}.end").alias("window_end"),
         *step.key,
         *(str(e.name) for e in step.aggregates),
-        LAST,
+        *(name for name in STAMPS if name in made.columns),
     )

@@ -35,6 +35,10 @@ class RunFolder:
         """Records set aside."""
         return self.path / "quarantine"
 
+    def set_aside(self, sink: Sink) -> Path:
+        """Records set aside on the way to one sink, by a path that holds on other hosts, too."""
+        return (self.quarantine / sink.name).resolve()
+
     @property
     def log(self) -> Path:
         """One line per batch."""
@@ -47,6 +51,18 @@ class RunFolder:
     def sink(self, sink: Sink) -> Path:
         """What headway keeps of one sink."""
         return self.path / "sinks" / plain(sink.name)
+
+    def begins(self, sink: Sink) -> dict[str, dict[str, int]]:
+        """Where the run began to read each source, where its offsets do not tell any more."""
+        kept = self.sink(sink) / "begin.json"
+        found: dict[str, dict[str, int]] = json.loads(kept.read_text()) if kept.exists() else {}
+        return found
+
+    def keep_begins(self, sink: Sink, begins: dict[str, dict[str, int]]) -> None:
+        """Keep where the run began to read; what is kept already stays as it is."""
+        self.sink(sink).mkdir(parents=True, exist_ok=True)
+        kept = begins | self.begins(sink)
+        write_durably(self.sink(sink) / "begin.json", json.dumps(kept).encode())
 
     def check_checkpoint(self, sink: Sink, answered: bool) -> None:
         """Refuse to start over where answers are out already: they would come twice."""

@@ -24,7 +24,10 @@ DRAIN_MS = 10_000
 class Metered(Protocol):
     """A query with a meter."""
 
-    meter: Meter
+    @property
+    def meter(self) -> Meter:
+        """What keeps its log."""
+        ...
 
     @property
     def run_id(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,13 +15,21 @@ from headway.clock import Clock
 from headway.engine.faults import reached
 from headway.engine.pairs.failures import find_pair_error
 from headway.engine.pairs.unpack import unpack_answers
-from headway.engine.spark.compile import Compiled, compile_part, refused, shape_of, stateful_step
+from headway.engine.spark.compile import (
+    STAMPS,
+    Compiled,
+    compile_part,
+    enter,
+    refused,
+    shape_of,
+    stateful_step,
+)
 from headway.engine.spark.folder import RunFolder
 from headway.engine.spark.gate.admission import Admission
-from headway.engine.spark.gate.columns import LAST
+from headway.engine.spark.gate.columns import LAST, VERSION
 from headway.engine.spark.gate.control import Control
 from headway.engine.spark.gate.source import FORMAT, GateSource, GateSpec
-from headway.engine.spark.meter import Meter, Published
+from headway.engine.spark.meter import GateMeter, Published
 from headway.engine.spark.pair_step import PairSettings
 from headway.engine.spark.settings import Settings
 from headway.engine.spark.sinks import open_sink
@@ -28,7 +37,7 @@ from headway.engine.topics.opening import open_topic
 from headway.errors import CheckpointError, HeadwayError, RunError, TopicError
 from headway.flow.graph import Flow
 from headway.flow.steps import PairStep, Source
-from headway.measure.batches import BatchLog
+from headway.keep.pacing import Pace
 from headway.measure.latency import Latency
 
 POLL_S = 0.02
@@ -46,18 +55,15 @@ class GatedQuery:
         self._by_arrival = all(source.time is None for source in part.sources)
         self.control = Control(settings.pace, state.window if state else None, clock)
         self.control.expected = tuple(source.name for source in part.sources)
-        # Whole, since executors on other hosts have working folders of their own.
-        quarantine = (folder.quarantine / self.sink.name).resolve()
-        self._quarantine = quarantine
-        checkpoint = folder.checkpoint(self.sink)
-        log = BatchLog(folder.log)
-        self.meter = Meter(self.sink.name, self.control, log, quarantine, checkpoint)
+        self._quarantine = folder.set_aside(self.sink)
+        self.meter = GateMeter(self.sink, folder, self.control)
         self._pair = state.pair if isinstance(state, PairStep) else None
         keys = ("key",) if self._pair else state.key if state else ()
-        self._publisher = open_sink(self.sink.target, folder.sink(self.sink), folder.run, keys)
+        place, final = folder.sink(self.sink), state is not None and state.window is not None
+        self._publisher = open_sink(self.sink.target, place, folder.run, keys, final)
         self._query: StreamingQuery | None = None
         try:
-            self._compiled = self._prepare(PairSettings(settings.buckets, quarantine))
+            self._compiled = self._prepare(PairSettings(settings.buckets, self._quarantine))
         except BaseException:
             self.control.close()
             raise
@@ -67,11 +73,15 @@ class GatedQuery:
         self._folder.check_checkpoint(self.sink, answered)
         for source in self._part.sources:
             open_topic(source, self._folder.topics, 0)
-        return compile_part(self._part, self._gate, pairs)
+        return compile_part(self._part, self._read, pairs)
+
+    def _read(self, source: Source) -> DataFrame:
+        return enter(self._gate(source), source, self._part)
 
     def _gate(self, source: Source) -> DataFrame:
         admission = Admission(source, shape_of(self._part, source), self._quarantine)
-        spec = GateSpec(admission, self._folder.topics.resolve(), self.control.address)
+        begin = self._folder.begins(self.sink).get(source.name, {})
+        spec = GateSpec(admission, self._folder.topics.resolve(), self.control.address, begin)
         # Anew for each stream: queries of one registration share a map of Spark's that the start of
         # one changes while the tasks of another are written, which then cannot be read.
         self._spark.dataSource.register(GateSource)
@@ -80,7 +90,8 @@ class GatedQuery:
     def start(self) -> None:
         """Start the query and open its gates."""
         writer = (
-            self._compiled.frame.writeStream.outputMode(self._compiled.output_mode)
+            self._compiled.answers()
+            .writeStream.outputMode(self._compiled.output_mode)
             .option("checkpointLocation", str(self._folder.checkpoint(self.sink).resolve()))
             .queryName(f"{self.sink.name}-{self._folder.run}")
             .foreachBatch(self._publish)
@@ -92,6 +103,20 @@ class GatedQuery:
             raise refused(error) from error
         execution = self._query._jsq.streamingQuery()
         self.control.attach(lambda: int(execution.watermarkTracker().currentWatermark()))
+
+    @property
+    def pace(self) -> Pace:
+        """The pace that the next batch will have."""
+        return self.control.pace
+
+    def set_pace(self, **changes: Any) -> Pace:
+        """Change the pace from the next batch on."""
+        return self.control.set_pace(**changes)
+
+    @property
+    def all_read(self) -> bool:
+        """Whether every topic has been read to its end."""
+        return self.control.all_read.is_set()
 
     @property
     def run_id(self) -> str:
@@ -112,8 +137,8 @@ class GatedQuery:
             parts = [part for each in answers.to_batches() for part in unpack_answers(each)]
             answers = pa.Table.from_batches(parts, self._pair.output().arrow())
         last = answers.column(LAST).to_numpy() if LAST in answers.column_names else None
-        if last is not None:
-            answers = answers.drop_columns([LAST])
+        unread = [name for name in STAMPS if name in answers.column_names and name != VERSION]
+        answers = answers.drop_columns(unread)
         self._publisher.publish(batch, answers)
         reached("published")
         now_us = self._clock.now_us()
@@ -134,12 +159,39 @@ class GatedQuery:
 
     def stop(self, patience_s: float) -> None:
         """Let the batch that runs finish, then stop."""
-        self.control.stop()
+        self.wind_down(patience_s)
         if self._query is not None and self._query.isActive:
-            self._wait_idle(patience_s)
             self._query.stop()
         self.control.close()
         self._publisher.close()
+
+    def wind_down(self, patience_s: float) -> None:
+        """Admit nothing more, and let the batch that runs finish."""
+        self.control.stop()
+        if self.active:
+            self._wait_idle(patience_s)
+
+    def wait_working(self, patience_s: float) -> None:
+        """Wait until the first batch is out, or nothing waits for one."""
+        until, begun = self._clock.steady_s() + patience_s, len(self.meter.lines)
+        while self.active and self._clock.steady_s() < until and len(self.meter.lines) == begun:
+            views = [self.control.view(name) for name in self.control.expected]
+            if all(view is not None and view.quiet for view in views):
+                return
+            self._clock.sleep(POLL_S)
+
+    def finish(self) -> None:
+        """Run the batch that a crash has interrupted, nothing else, and stop."""
+        self.control.stop()
+        self.start()
+        while self.active and not self.control.idle.wait(POLL_S):
+            pass
+        self.stop(0.0)
+        if (failed := self.error()) is not None:
+            raise failed
+
+    def close(self) -> None:
+        """Nothing is held open."""
 
     def _wait_idle(self, patience_s: float) -> None:
         assert self._query is not None

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from pyspark.sql import SparkSession
 
 from headway.clock import Clock, SystemClock
 from headway.engine.spark.folder import RunFolder, open_folder
 from headway.engine.spark.listening import ProgressListener
+from headway.engine.spark.meter import Meter
 from headway.engine.spark.query import GatedQuery
+from headway.engine.spark.realtime.handover import unfinished
+from headway.engine.spark.realtime.needs import wanted_session
+from headway.engine.spark.realtime.query import RealTimeQuery
 from headway.engine.spark.session import check_session, open_session, prepare
 from headway.engine.spark.settings import Settings
 from headway.engine.topics.opening import check_source
@@ -23,6 +27,7 @@ from headway.flow.graph import Flow
 from headway.keep.pacing import Pace
 from headway.measure.account import Account
 from headway.measure.batches import BatchLine
+from headway.plan.modes import Mode, check_mode, check_suits
 from headway.units import Duration, parse_duration
 
 POLL_S = 0.05
@@ -36,19 +41,24 @@ def run(
     folder: str | Path | None = None,
     session: SparkSession | None = None,
     settings: Settings | None = None,
+    mode: Mode | None = None,
 ) -> RunHandle:
     """Start a flow on Spark; the handle tells how it goes and stops it.
 
     `folder` keeps everything that must survive a crash: the same flow started again with the same
     folder goes on where it was, and answers each record once. Without it the run gets a new folder.
+    `mode` is 'micro-batch' or 'real-time'; either goes on where the other was.
     """
     if not isinstance(flow, Flow):
         raise RunError(f"run needs a flow that ends in .to(...); got {type(flow).__name__}")
     settings = settings or Settings()
+    if mode is not None:
+        settings = replace(settings, mode=mode)
+    check_suits(flow, settings.mode)
     wanted = parse_goal(goal) if isinstance(goal, str) else goal
     for source in flow.sources:
         check_source(source)
-    spark = check_session(session) if session else open_session(settings.master, settings.spark)
+    spark = check_session(session) if session else open_session(*wanted_session(flow, settings))
     place = Path(folder) if folder is not None else new_folder(flow)
     return RunHandle(flow, wanted, spark, open_folder(place, flow, settings.buckets), settings)
 
@@ -57,6 +67,28 @@ def new_folder(flow: Flow) -> Path:
     """A folder for a run that was given none."""
     now = datetime.fromtimestamp(SystemClock().now_us() / 1e6, UTC).strftime("%Y%m%d-%H%M%S-%f")
     return Path(".headway") / f"{flow.sinks[0].name}-{now}"
+
+
+class RunningQuery(Protocol):
+    """A query that leads to one sink, in either mode."""
+
+    @property
+    def meter(self) -> Meter: ...
+    @property
+    def run_id(self) -> str: ...
+    @property
+    def active(self) -> bool: ...
+    @property
+    def pace(self) -> Pace: ...
+    @property
+    def all_read(self) -> bool: ...
+    def start(self) -> None: ...
+    def set_pace(self, **changes: Any) -> Pace: ...
+    def wind_down(self, patience_s: float) -> None: ...
+    def wait_working(self, patience_s: float) -> None: ...
+    def stop(self, patience_s: float) -> None: ...
+    def error(self) -> HeadwayError | None: ...
+    def close(self) -> None: ...
 
 
 class RunHandle:
@@ -76,16 +108,13 @@ class RunHandle:
         self._done = threading.Event()
         self._stopping = threading.Lock()
         self._error: HeadwayError | None = None
-        self._queries: list[GatedQuery] = []
+        self._queries: list[RunningQuery] = []
+        self._mode = settings.mode
         try:
             prepare(spark, flow)
-            for sink in flow.sinks:
-                part = flow.part_for(sink)
-                self._queries.append(GatedQuery(spark, part, folder, settings, self._clock))
             self._listener = ProgressListener(self._queries)
             spark.streams.addListener(self._listener)
-            for query in self._queries:
-                query.start()
+            self._start(settings.mode)
         except BaseException:
             self._abandon()
             raise
@@ -96,6 +125,48 @@ class RunHandle:
 
     def __exit__(self, *_: object) -> None:
         self.stop()
+
+    def _start(self, mode: Mode) -> None:
+        given = (self._folder, self.settings, self._clock)
+        for sink in self.flow.sinks:
+            part = self.flow.part_for(sink)
+            if mode == "real-time" and unfinished(self._folder.checkpoint(sink)):
+                GatedQuery(self._spark, part, *given).finish()
+            kind = RealTimeQuery if mode == "real-time" else GatedQuery
+            self._queries.append(kind(self._spark, part, *given))
+        for query in self._queries:
+            query.start()
+        self._mode = mode
+
+    @property
+    def mode(self) -> Mode:
+        """How the flow runs now."""
+        return self._mode
+
+    def switch(self, mode: Mode, patience_s: float = PATIENCE_S) -> float:
+        """Change the mode of the running flow; returns for how many seconds nothing was answered.
+
+        A flow in micro-batch ends its batch first; one in real-time mode goes on to its next
+        checkpoint, for at most `patience_s`, so that hardly anything is answered twice.
+        """
+        check_mode(mode)
+        check_suits(self.flow, mode)
+        with self._stopping:
+            if self._done.is_set() or mode == self._mode:
+                return 0.0
+            for query in self._queries:
+                query.wind_down(patience_s)
+            silent_s = self._clock.steady_s()
+            for query in self._queries:
+                query.stop(patience_s)
+            self._listener.drain(self._spark)
+            for query in self._queries:
+                query.close()
+            self._queries.clear()
+            self._start(mode)
+            for query in self._queries:
+                query.wait_working(patience_s)
+            return self._clock.steady_s() - silent_s
 
     @property
     def folder(self) -> Path:
@@ -115,7 +186,7 @@ class RunHandle:
     @property
     def pace(self) -> Pace:
         """The pace that the next batch will have."""
-        return self._queries[0].control.pace
+        return self._queries[0].pace
 
     @property
     def account(self) -> Account:
@@ -146,7 +217,7 @@ class RunHandle:
             changes["max_rows"] = max_rows
         if readers is not None:
             changes["readers"] = readers
-        paces = [query.control.set_pace(**changes) for query in self._queries]
+        paces = [query.set_pace(**changes) for query in self._queries]
         return paces[0]
 
     def wait(self, timeout_s: float | None = None) -> bool:
@@ -159,34 +230,38 @@ class RunHandle:
     def stop(self) -> None:
         """Let the running batch finish, then stop. Calling it again does nothing."""
         with self._stopping:
-            if self._done.is_set():
-                return
-            try:
-                for query in self._queries:
-                    query.stop(PATIENCE_S)
-                failed = [error for query in self._queries if (error := query.error()) is not None]
-                self._error = self._error or next(iter(failed), None)
-                self._listener.drain(self._spark)
-                self._spark.streams.removeListener(self._listener)
-                self._is_over()  # for what the last events brought to light
-            except Exception as error:
-                # Spark itself is gone, or its bus is stuck: the run is over all the same.
-                self._error = self._error or RunError(
-                    f"Spark went away while the run ended: {error}"
-                )
-            finally:
-                self._folder.release()
-                self._done.set()
+            self._end()
+
+    def _end(self) -> None:
+        if self._done.is_set():
+            return
+        try:
+            for query in self._queries:
+                query.stop(PATIENCE_S)
+            failed = [error for query in self._queries if (error := query.error()) is not None]
+            self._error = self._error or next(iter(failed), None)
+            self._listener.drain(self._spark)
+            self._spark.streams.removeListener(self._listener)
+            for query in self._queries:
+                query.close()
+            self._is_over()  # for what the last events brought to light
+        except Exception as error:
+            # Spark itself is gone, or its bus is stuck: the run is over all the same.
+            self._error = self._error or RunError(f"Spark went away while the run ended: {error}")
+        finally:
+            self._folder.release()
+            self._done.set()
 
     def _watch(self) -> None:
         while not self._done.wait(POLL_S):
-            try:
-                over = self._is_over()
-            except Exception as error:
-                self._error = RunError(f"Spark went away while the run was watched: {error}")
-                over = True
-            if over:
-                self.stop()
+            with self._stopping:  # a change of mode is no end
+                try:
+                    over = self._is_over()
+                except Exception as error:
+                    self._error = RunError(f"Spark went away while the run was watched: {error}")
+                    over = True
+                if over:
+                    self._end()
 
     def _is_over(self) -> bool:
         for query in self._queries:
@@ -198,7 +273,7 @@ class RunHandle:
                 return True
         if any(not query.active for query in self._queries):
             return True
-        read = all(query.control.all_read.is_set() for query in self._queries)
+        read = all(query.all_read for query in self._queries)
         return self.settings.until == "end" and read
 
     def _abandon(self) -> None:

@@ -35,6 +35,8 @@ OUR_SETTINGS = {
     "spark.sql.streaming.stateStore.providerClass": ROCKSDB,
     # The gate closes windows itself, so Spark need not start a batch whenever the watermark moves.
     "spark.sql.streaming.noDataMicroBatches.enabled": "false",
+    # What real-time mode needs of the states, so that a run may change to it.
+    "spark.sql.streaming.stateStore.checkpointFormatVersion": "2",
     # A batch writes what changed; whole snapshots are made beside the batches.
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
     # Stock Spark starts some 90 processes a batch to set the rights of small checkpoint files; with

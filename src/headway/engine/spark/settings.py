@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from headway.keep.pacing import Pace
+from headway.plan.modes import Mode, RealTime, check_mode
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +15,8 @@ class Settings:
     master    which Spark: 'local[2]', 'spark://host:7077'; unused when a session is given
     pace      when batches start and how much they take; may change while the flow runs
     buckets   into how many buckets a Python pair's keys are hashed; fixed for the life of a run
+    mode      'micro-batch', or 'real-time' for milliseconds where a flow suits it
+    real_time what batches records in real-time mode
     until     'end' stops when every topic has been read to its end; 'stopped' runs on
     spark     more settings for a session that headway opens itself
     """
@@ -21,11 +24,14 @@ class Settings:
     master: str = "local[*]"
     pace: Pace = field(default_factory=Pace)
     buckets: int = 16
+    mode: Mode = "micro-batch"
+    real_time: RealTime = field(default_factory=RealTime)
     until: str = "end"
     spark: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.buckets < 1:
             raise ValueError(f"a pair needs at least one bucket; got {self.buckets}")
+        check_mode(self.mode)
         if self.until not in ("end", "stopped"):
             raise ValueError(f"until must be 'end' or 'stopped'; got {self.until!r}")

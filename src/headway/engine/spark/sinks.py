@@ -141,10 +141,13 @@ def show(batch: int, answers: pa.Table) -> None:
     console.print(table)
 
 
-def open_sink(target: Target, folder: Path, run: str, keys: Sequence[str] = ()) -> Publisher:
+def open_sink(
+    target: Target, folder: Path, run: str, keys: Sequence[str] = (), final: bool = False
+) -> Publisher:
     """The publisher for a target; `folder` is the run's own place for a ledger.
 
-    `keys` are the columns that name an answer, for sinks that tell answers apart by a key.
+    `keys` are the columns that name an answer, for sinks that tell answers apart by a key; `final`
+    says that no answer will be followed by a newer one.
     """
     ledger = Ledger(folder / "published")
     match target.kind:
@@ -153,7 +156,7 @@ def open_sink(target: Target, folder: Path, run: str, keys: Sequence[str] = ()) 
         case "parquet":
             return ParquetSink(Path(target.address), run)
         case "kafka":
-            return KafkaSink(target.address, f"{run}-{folder.name}", keys)
+            return KafkaSink(target.address, f"{run}-{folder.name}", keys, final)
         case "console":
             return CallbackSink(show, ledger)
         case "callback":

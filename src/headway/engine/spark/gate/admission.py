@@ -52,6 +52,7 @@ class Shape:
     window: Window | None = None
     for_pair: bool = False
     number: int = 0  # of the source among those of its query
+    versioned: bool = False  # whether its answers tell their version, so that either mode may run
 
     def ddl(self, source: Source) -> str:
         """The columns as Spark declares them."""
@@ -62,7 +63,7 @@ class Shape:
 
     def _added(self) -> list[tuple[str, str]]:
         added = [(AGES, AGES_DDL)]
-        if self.window is not None or self.for_pair:
+        if self.window is not None or self.for_pair or self.versioned:
             added.append((ARRIVAL, "bigint"))
         if self.window is not None:
             added.append((TICK, "timestamp"))

@@ -11,7 +11,13 @@ TICK = "__tick"  # the record's time less one microsecond: Spark's windows are c
 CLOSED = "__closed_us"  # windows that end by then are closed, the same for all rows of a batch
 TIME = "__time_us"  # the record's time, for Python pairs
 SEQ = "__seq"  # the record's place in its topic; NO_RECORD marks a row that is none
+FROM = "__from"  # in real-time mode: the record's topic, partition and offset
+METERED = "__metered"  # there, too: whether the record is one of those whose times are taken
 SPAN = "__window"  # a window while it is being computed
+VERSION = "__version"  # how many records an answer of its key, and window, has seen: it only grows
+ARRIVED = "__arrived_us"  # arrival of the record that brought an answer about
+MAPPED = "__mapped_ms"  # when that record left its map in real-time mode; null in micro-batch
+WINDOW_END = "__window_end_us"  # when the window of an answer ends
 LAST = "__last_arrival_us"  # arrival of the last record of a partitioned window
 NO_RECORD = -1
 SOURCE_SHIFT, PARTITION_SHIFT = 56, 44  # __seq = source << 56 | partition << 44 | offset

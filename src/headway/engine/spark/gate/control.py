@@ -28,6 +28,7 @@ class SourceView:
     finished: bool = False
     last_start_s: float = NEVER_S
     decided: int = 0
+    quiet: bool = False  # asked, and had nothing that waited
 
 
 class Control:
@@ -78,6 +79,11 @@ class Control:
             found = self._views.get(source)
             return replace(found) if found else None
 
+    def reach_of(self, source: str) -> Position | None:
+        """How far a source has arrived; None before its gate has asked."""
+        found = self.view(source)
+        return found.reach if found else None
+
     def answer(self, message: Any) -> Any:
         """Answer one question of a gate."""
         if isinstance(message, WhenBegun):
@@ -94,6 +100,7 @@ class Control:
         view.reach = ask.reach
         watermark_ms = max(self._watermark_ms(), start.decision.wm_ms) if self._window else 0
         seen = self._seen(ask, view, watermark_ms)
+        view.quiet = not seen.waiting
         view.finished = ask.finished and not seen.windows_to_close and not seen.end_to_mark
         if self.expected and all(
             name in self._views and self._views[name].finished for name in self.expected

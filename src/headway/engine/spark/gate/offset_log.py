@@ -28,14 +28,19 @@ class LoggedBatch:
         return max((end.decision.wm_ms for end in self.ends.values()), default=0)
 
 
-def read_offset_log(checkpoint: Path) -> list[LoggedBatch]:
-    """The batches that the log still holds, in order; those that Spark has purged are not in it."""
+def read_offset_log(
+    checkpoint: Path, begins: Mapping[str, Position] | None = None
+) -> list[LoggedBatch]:
+    """The batches that the log still holds, in order; those that Spark has purged are not in it.
+
+    `begins` tells where a run began whose offsets do not say it.
+    """
     texts = read_numbered(checkpoint / "offsets")
     committed = read_numbered(checkpoint / "commits").keys()
     batches: list[LoggedBatch] = []
     before: dict[str, GateOffset] = {}
     for number, text in texts.items():
-        ends = before | parse_offsets(text)
+        ends = before | parse_offsets(text, begins)
         starts = {
             name: before[name].position if name in before else end.decision.begin
             for name, end in ends.items()
@@ -46,14 +51,14 @@ def read_offset_log(checkpoint: Path) -> list[LoggedBatch]:
     return batches
 
 
-def parse_offsets(text: str) -> dict[str, GateOffset]:
+def parse_offsets(text: str, begins: Mapping[str, Position] | None = None) -> dict[str, GateOffset]:
     """The offsets of one log file, by source; its first two lines are version and metadata."""
     found = {}
     for line in text.splitlines()[2:]:
         if line != NO_OFFSET:
             offset = json.loads(line)
             name = next(name for name in offset if name != "headway")
-            found[name] = GateOffset.from_dict(name, offset)
+            found[name] = GateOffset.from_dict(name, offset, (begins or {}).get(name))
     return found
 
 

@@ -8,11 +8,12 @@ decided stands beside them. After a crash Spark replays the offset, so the decis
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from typing import Any
 
 from headway.engine.topics.port import Position
+
+NATIVE = "real-time mode"  # why there is no decision: Kafka's own source wrote the offset
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,16 +66,16 @@ class GateOffset:
         }
 
     @classmethod
-    def from_dict(cls, source: str, found: dict[str, Any]) -> GateOffset:
-        """Read an offset back."""
+    def from_dict(
+        cls, source: str, found: dict[str, Any], begin: Position | None = None
+    ) -> GateOffset:
+        """Read an offset back; one of Kafka's own source has no decision and no beginning."""
+        if "headway" not in found:
+            plain = Decision(begin or {}, t0_us=1, because=NATIVE)
+            return cls(source, found[source], plain)
         decided = dict(found["headway"])
         rows = decided.pop("max_rows")
         return cls(source, found[source], Decision(**decided, max_rows=None if rows < 0 else rows))
-
-    @classmethod
-    def from_json(cls, source: str, text: str | dict[str, Any]) -> GateOffset:
-        """Read an offset from a progress event or a log."""
-        return cls.from_dict(source, json.loads(text) if isinstance(text, str) else text)
 
     def moved(self, position: Position, **decided: Any) -> GateOffset:
         """The next offset."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import pickle
 from collections.abc import Iterator, MutableMapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from headway.engine.spark.gate.admission import Admission, admit_records, marker
 from headway.engine.spark.gate.channel import Address, Ask, Caller, Reply, Take, WhenBegun
 from headway.engine.spark.gate.offsets import Decision, GateOffset
 from headway.engine.topics.opening import open_topic
-from headway.engine.topics.port import OpenTopic, Slice, share_out
+from headway.engine.topics.port import OpenTopic, Position, Slice, share_out
 from headway.flow.steps import Source
 
 FORMAT = "headway"
@@ -35,6 +35,7 @@ class GateSpec:
     admission: Admission
     topics: Path
     address: Address
+    begin: Position = field(default_factory=dict)  # for offsets of Kafka's own source
 
     @property
     def source(self) -> Source:
@@ -76,7 +77,7 @@ class GateReader(DataSourceStreamReader):
 
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:
         """The end of the next batch, or `start` again while nothing is to be admitted."""
-        offset = GateOffset.from_dict(self._spec.source.name, start)
+        offset = self._offset(start)
         if self._caller is None:
             self._caller = Caller(self._spec.address)
         if not offset.decision.t0_us:
@@ -95,8 +96,7 @@ class GateReader(DataSourceStreamReader):
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
         """The shares of a batch, a function of the two offsets alone."""
-        name = self._spec.source.name
-        before, after = GateOffset.from_dict(name, start), GateOffset.from_dict(name, end)
+        before, after = self._offset(start), self._offset(end)
         reached("planned")
         # Spark asks for the initial offset again before the first batch; the first answer holds.
         first = before.position if before.decision.t0_us else after.decision.begin
@@ -116,6 +116,9 @@ class GateReader(DataSourceStreamReader):
             yield marker_batch(admission.shape, admission.source, partition.decision)
         for piece in partition.slices:
             yield from admit_records(topic, piece, partition.decision, admission)
+
+    def _offset(self, found: dict[str, Any]) -> GateOffset:
+        return GateOffset.from_dict(self._spec.source.name, found, self._spec.begin)
 
     def _open(self, t0_us: int) -> OpenTopic:
         if self._topic is None or t0_us != self._t0_us:

@@ -1,0 +1,121 @@
+"""What a batch and a checkpoint cost when there is next to nothing to do, stock against headway."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Literal
+
+import numpy as np
+
+from headway.benches.options import Bar, BenchOptions, progress
+from headway.benches.outsider import Watched, watch
+from headway.engine.stock.ratios import spread, typical
+from headway.engine.stock.realtime import CountJob
+from headway.keep.pacing import Pace
+from headway.plan.modes import Mode, RealTime
+from headway.testing.broker import Broker
+from headway.workloads.makers.keyed import Keyed
+
+SENTENCE = "The fixed cost of a stateful micro-batch, and the pause at a real-time checkpoint."
+By = Literal["stock", "headway"]
+WHO: tuple[By, ...] = ("stock", "headway")
+LONE_RATE = 1.0  # records per second: each finds an idle query, and has a batch of its own
+BUSY_RATE = 2_000.0
+CHECKPOINT_S = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What one job cost, in milliseconds, and how Spark says its batches spent their time."""
+
+    ms: float
+    by_phase_ms: dict[str, float]
+
+
+def run(options: BenchOptions) -> dict[str, Any]:
+    """Measure both costs in turn, each job in a process of its own, seen from outside."""
+    repeats = options.repeats or (1 if options.quick else 3)
+    found: dict[tuple[Mode, By], list[Cost]] = {}
+    modes: tuple[Mode, ...] = ("micro-batch", "real-time")
+    with (
+        Broker() as broker,
+        TemporaryDirectory(prefix="headway-bench-") as place,
+        progress(repeats * 4, "fixed costs") as bar,
+    ):
+        for number in range(repeats):
+            for mode in modes:
+                for by in WHO:
+                    name = f"{mode}-{by}-{number}"
+                    cost = measure(broker, Path(place) / name, mode, by, options.quick)
+                    found.setdefault((mode, by), []).append(cost)
+                    shown(bar, name, cost)
+    figures = {"batch_ratio": 0.0, "boundary_ratio": 0.0}
+    figures |= figures_of(found, "micro-batch", "batch")
+    figures |= figures_of(found, "real-time", "boundary")
+    figures |= {"repeats": repeats, "checkpoint_s": CHECKPOINT_S, "target_ratio": 0.6}
+    options.report.mkdir(parents=True, exist_ok=True)
+    (options.report / "floor.json").write_text(json.dumps(figures, indent=1))
+    return figures
+
+
+def shown(bar: Bar, name: str, cost: Cost) -> None:
+    """Say what a job has cost."""
+    bar.advance(note=f"{name}: {cost.ms:.0f} ms")
+
+
+def measure(broker: Broker, folder: Path, mode: Mode, by: By, quick: bool) -> Cost:
+    """Run one job, and find what its fixed cost was."""
+    folder.mkdir()
+    for topic in (folder.name, f"{folder.name}-out"):
+        broker.create(topic)
+    job = CountJob(
+        broker.address, folder.name, f"{folder.name}-out", folder, by, mode,
+        RealTime(checkpoint_s=CHECKPOINT_S), Pace(interval_s=0.0),
+    )  # fmt: skip
+    lone = mode == "micro-batch"
+    seconds, warm_s = (12.0, 6.0) if quick else (40.0, 15.0)
+    rate = LONE_RATE if lone else BUSY_RATE
+    watched = watch(job, Keyed(keys=100), rate, seconds)
+    ms = batch_ms(watched, warm_s) if lone else pause_ms(watched, warm_s)
+    return Cost(ms, phases_of(folder))
+
+
+def batch_ms(watched: Watched, warm_s: float) -> float:
+    """The latency of a record that finds an idle query: one batch, and nothing else."""
+    return float(np.nanmedian(watched.late_s[watched.due_s >= warm_s])) * 1e3
+
+
+def pause_ms(watched: Watched, warm_s: float) -> float:
+    """The worst latency of each checkpoint interval, the middle one of all."""
+    cycles = np.floor((watched.due_s - warm_s) / CHECKPOINT_S).astype(int)
+    late = np.nan_to_num(watched.late_s, nan=0.0)
+    worst = [late[cycles == n].max() for n in range(int(cycles.max())) if (cycles == n).any()]
+    return float(np.median(worst)) * 1e3
+
+
+def phases_of(folder: Path) -> dict[str, float]:
+    """The median of each duration that Spark reports, in milliseconds."""
+    batches = json.loads((folder / "durations.json").read_text())[3:]
+    names = sorted({name for batch in batches for name in batch})
+    return {
+        name: round(float(np.median([batch.get(name, 0.0) for batch in batches])) * 1e3, 1)
+        for name in names
+    }
+
+
+def figures_of(found: dict[tuple[Mode, By], list[Cost]], mode: Mode, what: str) -> dict[str, Any]:
+    """The ratio of one cost, and where it goes."""
+    stock, ours = found[mode, "stock"], found[mode, "headway"]
+    ratios = [b.ms / a.ms for a, b in zip(stock, ours, strict=True)]
+    return {
+        f"{what}_ratio": typical(ratios),
+        f"{what}_ratio_spread": spread(ratios),
+        f"{what}_ms": {
+            "stock": typical([c.ms for c in stock]),
+            "headway": typical([c.ms for c in ours]),
+        },
+        f"{what}_phases_ms": {"stock": stock[-1].by_phase_ms, "headway": ours[-1].by_phase_ms},
+    }

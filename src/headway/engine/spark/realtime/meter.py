@@ -1,0 +1,123 @@
+"""From what Spark reports of a checkpoint interval in real-time mode to its line in the log."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from headway.clock import Clock
+from headway.engine.kafka.finals import Finals
+from headway.engine.spark.folder import RunFolder
+from headway.engine.spark.gate.admission import Admission, admit_records
+from headway.engine.spark.gate.offsets import NATIVE, Decision, GateOffset
+from headway.engine.spark.meter import OBSERVED, Meter, merged, ranges_of
+from headway.engine.spark.realtime.handover import watermark_before
+from headway.engine.spark.realtime.stamps import latency_of
+from headway.engine.spark.realtime.write import OUT
+from headway.engine.spark.set_aside import Ranges
+from headway.engine.topics.opening import open_topic
+from headway.engine.topics.port import OpenTopic, Position, count_between, share_out
+from headway.flow.steps import Sink
+from headway.measure.batches import BatchLine
+from headway.measure.latency import Latency
+from headway.plan.modes import RealTime
+
+
+class TopicArrivals:
+    """How far topics have come, asked of the topics themselves."""
+
+    def __init__(self, admissions: list[Admission], topics: Path, clock: Clock) -> None:
+        self.expected = tuple(each.source.name for each in admissions)
+        self.clock = clock
+        self.topics: dict[str, OpenTopic] = {
+            each.source.name: open_topic(each.source, topics, 0) for each in admissions
+        }
+
+    def reach_of(self, source: str) -> Position | None:
+        """The end of what has arrived."""
+        return self.topics[source].reach(self.clock.now_us())
+
+
+class RealTimeMeter(Meter):
+    """The meter of a query in real-time mode: a line for each checkpoint."""
+
+    def __init__(
+        self,
+        sink: Sink,
+        folder: RunFolder,
+        arrivals: TopicArrivals,
+        admissions: list[Admission],
+        knobs: RealTime,
+    ) -> None:
+        self.finals: Finals | None = None
+        self._admissions = {each.source.name: each for each in admissions}
+        self._topics, self._knobs, self._clock = arrivals.topics, knobs, arrivals.clock
+        self._checkpoint = folder.checkpoint(sink)
+        super().__init__(sink, folder, arrivals)
+
+    def line_of(self, batch: int, progress: dict[str, Any]) -> BatchLine | None:
+        """The line of a checkpoint interval: every record of it has been answered."""
+        ends, starts = self.offsets_of(progress)
+        ranges = ranges_of(ends, starts)
+        read, bad = self._read(progress, ends)
+        dropped = sum(o.get("numRowsDroppedByWatermark", 0) for o in progress["stateOperators"])
+        wm_ms = watermark_before(self._checkpoint, batch)
+        taken = sum(count_between(*both) for both in ranges.values())
+        if bad or dropped or taken != read:
+            self._set_aside_again(ranges, wm_ms)
+        before = self._set_aside
+        aside = self.count(ranges, 0)
+        late = aside.kept_out - bad
+        self._answered += read - bad - late
+        closed = self._settle(batch)
+        out = progress["observed"].get(OUT)
+        latency = latency_of(out, "whole")
+        ahead_s = max(0.0, -latency.min_s)
+        started_s = datetime.fromisoformat(progress["timestamp"]).timestamp()
+        return BatchLine(
+            query=self._query,
+            batch=batch,
+            started_s=started_s,
+            published_s=started_s + progress["durationMs"].get("triggerExecution", 0) / 1e3,
+            rows=read - bad - late,
+            answers=(int(out["rows"]) if out else 0) + closed.count,
+            quarantined=self._set_aside - before,
+            interval_s=self._knobs.checkpoint_s,
+            max_rows=None,
+            readers=sum(len(end.position) for end in ends),
+            because=NATIVE,
+            watermark_s=wm_ms / 1e3,
+            start=merged(starts),
+            end=merged([{end.source: end.position} for end in ends]),
+            latency=latency.not_negative().as_dict(),
+            window_latency=closed.as_dict(),
+            account=asdict(self.account(ends)),
+            durations_s={k: v / 1e3 for k, v in progress["durationMs"].items()},
+            latency_steps=latency.not_negative().steps(),
+            clock_ahead_s=round(ahead_s, 6),
+        )
+
+    def _settle(self, batch: int) -> Latency:
+        """Tell the final answers of windows that have closed; how late they were told."""
+        if self.finals is None:
+            return Latency.none()
+        watermark_us = watermark_before(self._checkpoint, batch + 1) * 1_000
+        ends = np.array(self.finals.settle(batch, watermark_us), dtype=np.float64)
+        return Latency.of((self._clock.now_us() - ends) / 1e6).not_negative()
+
+    def _read(self, progress: dict[str, Any], ends: list[GateOffset]) -> tuple[int, int]:
+        rows = [progress["observed"].get(f"{OBSERVED}:{end.source}") for end in ends]
+        known = [row for row in rows if row is not None]
+        return sum(int(row["rows"]) for row in known), sum(int(row["bad"]) for row in known)
+
+    def _set_aside_again(self, ranges: Ranges, wm_ms: int) -> None:
+        """Read what Spark has read once more, as the gate would, for what it could not answer."""
+        for name, (start, end) in ranges.items():
+            decision = Decision(start, wm_ms=wm_ms)
+            for piece in (piece for share in share_out(start, end, 1) for piece in share):
+                for _ in admit_records(self._topics[name], piece, decision, self._admissions[name]):
+                    pass

@@ -1,0 +1,91 @@
+"""What real-time mode needs of Spark before it starts: jars, slots, and settings of its shuffle."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from headway.engine.kafka.client import partitions_of
+from headway.engine.kafka.jars import connector_jars, kafka_home
+from headway.engine.spark.gate.offset_log import read_numbered
+from headway.engine.spark.settings import Settings
+from headway.errors import SessionError
+from headway.flow.graph import Flow
+from headway.flow.topics import KafkaTopic
+from headway.plan.modes import RealTime, suits_real_time
+
+PARTITIONS = "spark.sql.shuffle.partitions"
+SHUFFLE = "spark.shuffle.streaming"
+
+
+def wanted_session(flow: Flow, settings: Settings) -> tuple[str, dict[str, str]]:
+    """The master and the settings of a session in which a flow may run in either mode."""
+    if not all(suits_real_time(flow.part_for(sink)) for sink in flow.sinks):
+        return settings.master, settings.spark
+    wanted = shuffle_settings(settings.real_time)
+    if any(kafka_home().glob("connector/*.jar")):
+        wanted["spark.jars"] = ",".join(str(jar) for jar in connector_jars())
+    master, cores = settings.master, os.cpu_count() or 1
+    if master == "local[*]":
+        # Tasks that wait for records cost nothing, but each of them needs a slot.
+        tasks = max(cores, settings.real_time.tasks)
+        parts = [flow.part_for(sink) for sink in flow.sinks]
+        needed = sum(slots_needed(part, tasks) for part in parts)
+        master = f"local[{max(cores, needed + 1)}]"
+        wanted[PARTITIONS] = str(cores)
+    return master, wanted | settings.spark
+
+
+def shuffle_settings(knobs: RealTime) -> dict[str, str]:
+    """How long and how much the shuffle of real-time mode gathers, as Spark calls it."""
+    return {
+        f"{SHUFFLE}.networkBufferMaxWaitTimeMs": str(round(knobs.shuffle_wait_s * 1e3)),
+        f"{SHUFFLE}.networkBufferSize": str(knobs.shuffle_bytes),
+    }
+
+
+def set_shuffle(spark: SparkSession, knobs: RealTime) -> None:
+    """Give a session the settings of the shuffle; executors that run already keep theirs."""
+    live = spark.sparkContext._jsc.sc().conf()
+    for name, value in shuffle_settings(knobs).items():
+        if str(spark.sparkContext.master).startswith("local"):
+            live.set(name, value)
+        elif live.get(name, "") != value:
+            raise SessionError(
+                f"this flow is to run with {name}={value}, but the executors of this session have "
+                f"{live.get(name, 'the default')}, which they take when they start; make the "
+                f"session with it"
+            )
+
+
+def reducers(checkpoint: Path, otherwise: int) -> int:
+    """How many tasks reduce: as many as the checkpoint has states, or a number for a new one."""
+    decided = read_numbered(checkpoint / "offsets")
+    if not decided:
+        return otherwise
+    about = json.loads(decided[max(decided)].split("\n")[1])
+    return int(about.get("conf", {}).get(PARTITIONS, otherwise))
+
+
+def slots_needed(part: Flow, tasks: int) -> int:
+    """How many tasks a part runs at the same time: one per partition, and those that reduce."""
+    partitions = [
+        len(partitions_of(source.topic.servers, source.topic.name))
+        for source in part.sources
+        if isinstance(source.topic, KafkaTopic)
+    ]
+    return sum(partitions) + (tasks if part.stateful() else 0)
+
+
+def check_slots(spark: SparkSession, needed: int) -> None:
+    """Refuse to start what would wait for ever: in real-time mode all tasks run at once."""
+    there = spark.sparkContext.defaultParallelism
+    if there < needed:
+        raise SessionError(
+            f"in real-time mode all tasks of this flow run at once, which takes {needed} slots; "
+            f"Spark has {there}. Start it with more (master='local[{needed + 1}]'; tasks that wait "
+            "cost nothing), lower real_time.tasks, or give the topic fewer partitions"
+        )

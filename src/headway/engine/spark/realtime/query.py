@@ -1,0 +1,193 @@
+"""One streaming query of Spark's in real-time mode: started, stopped, its errors explained."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from headway.clock import Clock
+from headway.engine.kafka.finals import Finals
+from headway.engine.kafka.sink import KafkaSink
+from headway.engine.spark.compile import compile_part, refused, shape_of, stateful_step
+from headway.engine.spark.folder import RunFolder
+from headway.engine.spark.gate.admission import Admission
+from headway.engine.spark.pair_step import PairSettings
+from headway.engine.spark.query import explain
+from headway.engine.spark.realtime.handover import begins_in, leave_positions
+from headway.engine.spark.realtime.meter import RealTimeMeter, TopicArrivals
+from headway.engine.spark.realtime.needs import (
+    PARTITIONS,
+    check_slots,
+    reducers,
+    set_shuffle,
+    slots_needed,
+)
+from headway.engine.spark.realtime.read import NativeSource, read_native
+from headway.engine.spark.realtime.stamps import NOW_MS
+from headway.engine.spark.realtime.write import kafka_rows
+from headway.engine.spark.settings import Settings
+from headway.errors import HeadwayError, RunError, SessionError
+from headway.flow.graph import Flow
+from headway.flow.steps import Reduce, Sink, Source
+from headway.keep.pacing import Pace
+
+POLL_S = 0.05
+NO_CONNECTOR = (
+    "this session does not have Spark's connector to Kafka, which real-time mode reads through; "
+    "let headway open the session, or make it with spark.jars set to the jars of "
+    "headway.engine.kafka.jars.connector_jars()"
+)
+SHORTEST = "spark.sql.streaming.realTimeMode.minBatchDuration"
+
+
+class RealTimeQuery:
+    """The query that leads to one sink of a flow, running on from checkpoint to checkpoint."""
+
+    def __init__(
+        self, spark: SparkSession, part: Flow, folder: RunFolder, settings: Settings, clock: Clock
+    ) -> None:
+        self._spark, self._part, self._folder, self._clock = spark, part, folder, clock
+        self._knobs, self._pairs = settings.real_time, PairSettings(settings.buckets, folder.path)
+        self.sink, self.pace = part.sinks[0], settings.pace
+        self._admissions = [
+            Admission(source, shape_of(part, source), folder.set_aside(self.sink))
+            for source in part.sources
+        ]
+        arrivals = TopicArrivals(self._admissions, folder.topics, clock)
+        checkpoint = folder.checkpoint(self.sink)
+        if not folder.begins(self.sink):
+            fresh = {name: topic.begin() for name, topic in arrivals.topics.items()}
+            folder.keep_begins(self.sink, begins_in(checkpoint) or fresh)
+        leave_positions(checkpoint)
+        self.meter = RealTimeMeter(self.sink, folder, arrivals, self._admissions, self._knobs)
+        self._query: StreamingQuery | None = None
+        state = stateful_step(part)
+        self._keys = state.key if isinstance(state, Reduce) else ()
+        self._windowed = state is not None and state.window is not None
+        self.slots = 0  # tasks that run at the same time
+
+    def start(self) -> None:
+        """Start the query, after a look that all its tasks can run at once."""
+        tasks = reducers(self._folder.checkpoint(self.sink), self._knobs.tasks)
+        self.slots = slots_needed(self._part, tasks)
+        check_slots(self._spark, self.slots)
+        if self._windowed:
+            self.meter.finals = open_finals(self.sink, self._folder, self._clock)
+        set_shuffle(self._spark, self._knobs)
+        try:
+            compiled = compile_part(self._part, self._read, self._pairs, NOW_MS)
+            rows = kafka_rows(compiled.frame, self._keys)
+            servers, _, topic = self.sink.target.address.partition("/")
+            millis = round(self._knobs.checkpoint_s * 1e3)
+            writer = (
+                rows.writeStream.format("kafka")
+                .option("kafka.bootstrap.servers", servers)
+                .option("topic", topic)
+                .option("checkpointLocation", str(self._folder.checkpoint(self.sink).resolve()))
+                .queryName(f"{self.sink.name}-{self._folder.run}")
+                .outputMode("update")
+            )
+            # A word that PySpark's own types do not know yet.
+            timed: Any = writer.trigger
+            writer = timed(realTime=f"{millis} milliseconds")
+            settings = {PARTITIONS: str(self._knobs.tasks), SHORTEST: str(min(millis, 5_000))}
+            with set_for_now(self._spark, settings):
+                self._query = writer.start()
+        except AnalysisException as error:
+            if "data source: kafka" in str(error):
+                raise SessionError(NO_CONNECTOR) from error
+            raise refused(error) from error
+
+    def _read(self, source: Source) -> DataFrame:
+        begin = self._folder.begins(self.sink)[source.name]
+        native = NativeSource(source, shape_of(self._part, source), self._knobs, begin)
+        return read_native(self._spark, native)
+
+    @property
+    def run_id(self) -> str:
+        """By what progress events name the query."""
+        assert self._query is not None
+        return str(self._query.runId)
+
+    @property
+    def active(self) -> bool:
+        """Whether the query still runs."""
+        return self._query is not None and self._query.isActive
+
+    @property
+    def all_read(self) -> bool:
+        """Never: anyone may append to a topic."""
+        return False
+
+    def set_pace(self, **changes: Any) -> Pace:
+        """Refuse: there are no batches to pace."""
+        raise RunError(
+            "a flow in real-time mode has no batches to pace; switch it to micro-batch first, or "
+            "start it again with other settings of real_time"
+        )
+
+    def stop(self, patience_s: float) -> None:
+        """Stop now; what was answered since the last checkpoint will be answered again."""
+        if self._query is not None and self._query.isActive:
+            self._query.stop()
+
+    def close(self) -> None:
+        """Let go of what it holds open, once its last progress has been heard."""
+        if self.meter.finals is not None:
+            self.meter.finals.close()
+            self.meter.finals = None
+
+    def wind_down(self, patience_s: float) -> None:
+        """Wait for the next checkpoint: what is stopped right after it repeats hardly anything."""
+        begun, until = len(self.meter.lines), self._clock.steady_s() + patience_s
+        while self.active and len(self.meter.lines) == begun and self._clock.steady_s() < until:
+            self._clock.sleep(POLL_S)
+
+    def wait_working(self, patience_s: float) -> None:
+        """Wait until all tasks run: from then on every record is answered at once."""
+        tracker, until = (
+            self._spark.sparkContext.statusTracker(),
+            self._clock.steady_s() + patience_s,
+        )
+        while self.active and self._clock.steady_s() < until:
+            stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
+            if sum(stage.numActiveTasks for stage in stages if stage) >= self.slots:
+                return
+            self._clock.sleep(POLL_S)
+
+    def error(self) -> HeadwayError | None:
+        """Why the query failed, in words that say what to do; None while it has not."""
+        if self._query is None:
+            return None
+        found = self._query.exception()
+        return explain(found, self._folder.checkpoint(self.sink)) if found else None
+
+
+def open_finals(sink: Sink, folder: RunFolder, clock: Clock) -> Finals:
+    """Who tells the final answers of a sink's windows."""
+    place = folder.sink(sink)
+    told = KafkaSink(sink.target.address, f"{folder.run}-{place.name}", clock=clock)
+    return Finals(sink.target.address, told, place / "finals.json", clock)
+
+
+LOCK = threading.Lock()
+
+
+@contextmanager
+def set_for_now(spark: SparkSession, settings: dict[str, str]) -> Iterator[None]:
+    """Settings of a session while a query starts, which takes them with it."""
+    with LOCK:
+        before = {name: str(spark.conf.get(name)) for name in settings}
+        try:
+            for name, value in settings.items():
+                spark.conf.set(name, value)
+            yield
+        finally:
+            for name, value in before.items():
+                spark.conf.set(name, value)

@@ -1,0 +1,41 @@
+"""A clock read for each record in SQL, and what `observe()` makes of the differences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+from headway.engine.spark.gate.columns import METERED
+from headway.measure.latency import SKETCH_K, Ages, Latency
+
+# Called for each row, on whatever host the task runs, and no code of ours in the JVM.
+CLOCK = "java_method('java.lang.System', 'currentTimeMillis')"
+NOW_MS = f"CAST({CLOCK} AS BIGINT)"
+SHARE = 8  # of so many rows the times of one are taken
+
+
+def metered() -> Column:
+    """A column that picks the rows whose times are taken, whatever they hold."""
+    return F.expr(f"rand() < {1 / SHARE}").alias(METERED)
+
+
+def summed(name: str, seconds: str) -> list[Column]:
+    """Aggregates of a difference in seconds over the metered rows: moments and a sketch."""
+    value = f"CASE WHEN {METERED} THEN CAST({seconds} AS DOUBLE) END"
+    return [
+        F.expr(f"sum({value})").alias(f"{name}_sum"),
+        F.expr(f"sum(pow({value}, 2))").alias(f"{name}_squares"),
+        F.expr(f"kll_sketch_agg_double({value}, {SKETCH_K})").alias(f"{name}_sketch"),
+    ]
+
+
+def latency_of(row: dict[str, Any] | None, name: str) -> Latency:
+    """What was summed up under a name."""
+    if row is None or row[f"{name}_sum"] is None:
+        return Latency.none()
+    ages = Ages(
+        float(row[f"{name}_sum"]), float(row[f"{name}_squares"]), bytes(row[f"{name}_sketch"])
+    )
+    return Latency.later(ages, 0.0)

@@ -1,0 +1,98 @@
+"""Answers into Kafka by Spark's own sink, row by row: at least once, each with its version."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import BinaryType, DataType, DecimalType, DoubleType, FloatType, StringType
+
+from headway.engine.kafka.sink import VERSION_MARK, WINDOW_MARK
+from headway.engine.spark.compile import HIDDEN, STAMPS
+from headway.engine.spark.gate.columns import (
+    ARRIVAL,
+    ARRIVED,
+    FROM,
+    LAST,
+    MAPPED,
+    METERED,
+    VERSION,
+    WINDOW_END,
+)
+from headway.engine.spark.realtime.stamps import NOW_MS, metered, summed
+
+OUT = "headway.out"  # the name under which answers are observed
+FROM_MARK = "headway.from"  # the header of a row that no state has seen: whence its record came
+NOT_SHOWN = (*HIDDEN, *STAMPS)
+ISO = "yyyy-MM-dd'T'HH:mm:ss.SSSSSSxxx"
+
+
+def kafka_rows(frame: DataFrame, keys: Sequence[str]) -> DataFrame:
+    """Rows as Spark's sink takes them (key, value, headers), metered as they leave."""
+    shown = [name for name in frame.columns if name not in NOT_SHOWN]
+    stateful = VERSION in frame.columns
+    arrived = ARRIVED if stateful else ARRIVAL
+    timed = frame.withColumn("__out_ms", F.expr(NOW_MS))
+    if METERED not in frame.columns:
+        timed = timed.select("*", metered())
+    times = summed("whole", f"(__out_ms - {arrived} / 1000) / 1000")
+    if stateful:
+        times += summed("reduced", f"(__out_ms - {MAPPED}) / 1000")
+    if LAST in frame.columns:
+        # Looked at by nobody, but what is not looked at Spark leaves out of the states, which
+        # micro-batch shares.
+        times.append(F.max(LAST).alias("last"))
+    seen = timed.observe(OUT, F.count(F.lit(1)).alias("rows"), *times)
+    marks = {VERSION_MARK: VERSION} if stateful else {FROM_MARK: FROM}
+    if WINDOW_END in frame.columns:
+        marks[WINDOW_MARK] = WINDOW_END
+    headers = [header(name, column) for name, column in marks.items()]
+    return seen.select(
+        key_of(seen, [name for name in keys if name in shown]).alias("key"),
+        value_of(seen, shown).alias("value"),
+        F.array(*headers).alias("headers"),
+    )
+
+
+def header(name: str, column: str) -> Column:
+    """A header of Kafka's with the text of a column."""
+    value = F.encode(F.col(column).cast("string"), "UTF-8")
+    return F.struct(F.lit(name).alias("key"), value.alias("value"))
+
+
+def value_of(frame: DataFrame, shown: Sequence[str]) -> Column:
+    """A row as a JSON object, in the form that micro-batches are published in."""
+    cells = [plain(frame.schema[name].dataType, name).alias(name) for name in shown]
+    options = {"ignoreNullFields": "false", "timestampFormat": ISO}
+    return F.to_json(F.struct(*cells), options)
+
+
+def key_of(frame: DataFrame, keys: Sequence[str]) -> Column:
+    """The key of a row: one text as it is, anything else as JSON."""
+    if not keys:
+        return F.lit(None).cast("string")
+    if len(keys) == 1 and isinstance(frame.schema[keys[0]].dataType, StringType):
+        return F.col(keys[0])
+    parts = [bare_json(plain(frame.schema[name].dataType, name)) for name in keys]
+    if len(parts) == 1:
+        return parts[0]
+    return F.concat(F.lit("["), F.concat_ws(",", *parts), F.lit("]"))
+
+
+def bare_json(value: Column) -> Column:
+    """One value as JSON: Spark makes it of arrays only, so the brackets go."""
+    listed = F.to_json(F.array(value), {"ignoreNullFields": "false", "timestampFormat": ISO})
+    return F.substring(listed, F.lit(2), F.length(listed) - 2)
+
+
+def plain(kind: DataType, name: str) -> Column:
+    """What JSON has no form for, as text: decimals exactly, bytes in hexadecimal."""
+    column = F.col(f"`{name}`")
+    if isinstance(kind, DecimalType):
+        return column.cast("string")
+    if isinstance(kind, BinaryType):
+        return F.lower(F.hex(column))
+    if isinstance(kind, DoubleType | FloatType):
+        return F.when(F.isnan(column) | (F.abs(column) == float("inf")), None).otherwise(column)
+    return column

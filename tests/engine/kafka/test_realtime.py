@@ -1,0 +1,255 @@
+"""Real-time mode: the same answers as in micro-batch, from one checkpoint, in milliseconds."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+import headway as hw
+from headway.clock import SystemClock
+from headway.engine.kafka.sink import FINAL_MARK
+from headway.engine.spark.realtime.needs import check_slots
+from headway.engine.spark.run import RunHandle
+from headway.engine.topics.quarantine import read_quarantine
+from headway.errors import SessionError
+from headway.plan.modes import RealTime
+from headway.testing.broker import Broker, rows_in, versions_in
+from headway.testing.crashes import Child, snapshot_of
+from headway.testing.job import Job
+
+pytestmark = pytest.mark.spark
+CLOCK = SystemClock()
+SETTINGS = hw.Settings(
+    pace=hw.Pace(interval_s=0.1),
+    until="stopped",
+    mode="real-time",
+    real_time=RealTime(checkpoint_s=3.0),
+)
+
+
+def counts(broker: Broker, topic: str) -> hw.Flow:
+    """Running counts of each key, from one topic into another."""
+    broker.create(f"{topic}-counts", 2)
+    records = hw.topic(topic, at=broker.at, schema="n bigint", key="who")
+    return records.key("who").reduce(n="count(*)", s="sum(n)").to(f"{broker.at}/{topic}-counts")
+
+
+def send(broker: Broker, topic: str, numbers: range) -> None:
+    with hw.Distributor(topic, at=broker.at) as to:
+        for number in numbers:
+            to.send({"n": number}, key=f"k{number % 7}")
+
+
+def wait_for(run: RunHandle, reached: Iterator[bool]) -> None:
+    deadline = CLOCK.steady_s() + 90
+    while not next(reached):
+        assert run.active, run.error
+        assert CLOCK.steady_s() < deadline, str(run.account)
+        CLOCK.sleep(0.1)
+
+
+def newest(broker: Broker, topic: str) -> dict[str, dict[str, int]]:
+    """What a consumer holds that keeps the highest version of each key; versions have no gap."""
+    seen: dict[str, dict[int, dict[str, int]]] = defaultdict(dict)
+    for version, row in versions_in(f"{broker.address}/{topic}-counts"):
+        known = seen[row["who"]].setdefault(version, row)
+        assert known == row, "two answers of one version differ"
+    return {who: versions[max(versions)] for who, versions in seen.items()}
+
+
+def answered(broker: Broker, topic: str, count: int) -> Iterator[bool]:
+    while True:
+        yield sum(row["n"] for row in newest(broker, topic).values()) >= count
+
+
+def accounted(run: RunHandle, count: int) -> Iterator[bool]:
+    while True:
+        yield run.account.answered + run.account.quarantined >= count
+
+
+def test_every_record_is_answered_at_once_with_its_version(
+    spark: SparkSession, broker: Broker, topic: str, tmp_path: Path
+) -> None:
+    flow = counts(broker, topic)
+    with hw.run(flow, folder=tmp_path / "run", session=spark, settings=SETTINGS) as run:
+        assert run.mode == "real-time"
+        send(broker, topic, range(700))
+        wait_for(run, answered(broker, topic, 700))
+        wait_for(run, accounted(run, 700))
+    found = [row for _, row in versions_in(f"{broker.address}/{topic}-counts")]
+    assert len(found) == 700  # one for each record, unlike micro-batch
+    expected = {f"k{k}": (100, sum(range(k, 700, 7))) for k in range(7)}
+    assert {w: (r["n"], r["s"]) for w, r in newest(broker, topic).items()} == expected
+    assert run.account.answered == 700
+    assert run.account.balanced, str(run.account)
+    line = run.lines()[0]
+    assert line.because == "real-time mode"
+    assert 0 < line.latency["count"] < 700
+    assert line.latency["max"] < 60
+
+
+def test_what_cannot_be_read_is_set_aside_with_its_reason(
+    spark: SparkSession, broker: Broker, topic: str, tmp_path: Path
+) -> None:
+    flow = counts(broker, topic)
+    bad = [b"{nonsense", b"", b'{"n": "five"}', b'{"n": 1.5}', b"[1]", b'{"n": 1} tail', b"3"]
+    with hw.run(flow, folder=tmp_path / "run", session=spark, settings=SETTINGS) as run:
+        with hw.Distributor(topic, at=broker.at) as to:
+            for value in bad:
+                to.send(value, key="bad")
+        send(broker, topic, range(70))
+        wait_for(run, accounted(run, 77))
+    assert (run.account.answered, run.account.quarantined) == (70, len(bad))
+    assert run.account.balanced, str(run.account)
+    kept = read_quarantine(tmp_path / "run" / "quarantine" / flow.sinks[0].name).to_pylist()
+    reasons = {row["raw"]: row["reason"] for row in kept}
+    assert set(reasons) == set(bad)
+    assert "1.5 is not a int64" in reasons[b'{"n": 1.5}']
+
+
+def test_a_flow_changes_its_mode_and_back_under_load(
+    spark: SparkSession, broker: Broker, topic: str, tmp_path: Path
+) -> None:
+    flow = counts(broker, topic)
+    settings = replace(SETTINGS, mode="micro-batch")
+    with hw.run(flow, folder=tmp_path / "run", session=spark, settings=settings) as run:
+        send(broker, topic, range(700))
+        wait_for(run, accounted(run, 700))
+        assert run.switch("real-time") > 0
+        send(broker, topic, range(700, 1400))
+        wait_for(run, answered(broker, topic, 1400))
+        assert run.switch("micro-batch") > 0
+        send(broker, topic, range(1400, 2100))
+        wait_for(run, accounted(run, 2100))
+        assert run.switch("micro-batch") == 0
+    expected = {f"k{k}": (300, sum(range(k, 2100, 7))) for k in range(7)}
+    assert {w: (r["n"], r["s"]) for w, r in newest(broker, topic).items()} == expected
+    assert run.account.answered == 2100
+    assert run.account.balanced, str(run.account)
+    assert [line.batch for line in run.lines()] == list(range(len(run.lines())))
+    assert "real-time mode" in {line.because for line in run.lines()}
+
+
+def test_a_run_that_was_stopped_goes_on_in_the_other_mode(
+    spark: SparkSession, broker: Broker, topic: str, tmp_path: Path
+) -> None:
+    flow = counts(broker, topic)
+    given = {"folder": tmp_path / "run", "session": spark, "settings": SETTINGS}
+    with hw.run(flow, **given) as run:  # type: ignore[arg-type]
+        send(broker, topic, range(140))
+        wait_for(run, accounted(run, 140))
+        send(broker, topic, range(140, 210))
+        wait_for(run, answered(broker, topic, 210))
+    with hw.run(flow, mode="micro-batch", **given) as run:  # type: ignore[arg-type]
+        wait_for(run, accounted(run, 210))
+    assert {row["n"] for row in newest(broker, topic).values()} == {30}
+    assert run.account.answered == 210
+    assert run.account.balanced, str(run.account)
+
+
+def windowed(broker: Broker, topic: str) -> hw.Flow:
+    """Counts of each key and ten seconds, by the time that records bring along."""
+    broker.create(f"{topic}-counts", 2)
+    time = hw.EventTime("at", unit="s")
+    records = hw.topic(topic, at=broker.at, schema="at bigint", key="who", time=time)
+    counted = records.key("who").window("10s").reduce(n="count(*)")
+    return counted.to(f"{broker.at}/{topic}-counts")
+
+
+def send_at(broker: Broker, topic: str, *times: int) -> None:
+    with hw.Distributor(topic, at=broker.at) as to:
+        for time in times:
+            to.send({"at": time}, key="a")
+
+
+def told(broker: Broker, topic: str, final: bool) -> list[tuple[str, int]]:
+    """The ends of windows and their counts, as running or as final answers tell them."""
+    rows = rows_in(f"{broker.address}/{topic}-counts")
+    return [(row["window_end"][14:19], row["n"]) for h, row in rows if (FINAL_MARK in h) == final]
+
+
+def test_windows_are_answered_with_each_record_and_once_for_good(
+    spark: SparkSession, broker: Broker, topic: str, tmp_path: Path
+) -> None:
+    flow = windowed(broker, topic)
+    with hw.run(flow, folder=tmp_path / "run", session=spark, settings=SETTINGS) as run:
+        send_at(broker, topic, 1, 10, 11, 4)
+        wait_for(run, iter(lambda: len(told(broker, topic, final=False)) == 4, None))
+        send_at(broker, topic, 35)  # moves the watermark at the next checkpoint
+        wait_for(run, iter(lambda: len(told(broker, topic, final=True)) == 2, None))
+        lines = len(run.lines())
+        wait_for(run, iter(lambda: len(run.lines()) > lines + 1, None))
+        send_at(broker, topic, 5, 36)  # the first one is late by now
+        wait_for(run, accounted(run, 7))
+    running = told(broker, topic, final=False)
+    assert sorted(running) == [
+        ("00:10", 1), ("00:10", 2), ("00:10", 3), ("00:20", 1), ("00:40", 1), ("00:40", 2),
+    ]  # fmt: skip
+    assert sorted(told(broker, topic, final=True)) == [("00:10", 3), ("00:20", 1)]
+    assert (run.account.answered, run.account.quarantined) == (6, 1)
+    assert run.account.balanced, str(run.account)
+    (late,) = read_quarantine(tmp_path / "run" / "quarantine" / flow.sinks[0].name).to_pylist()
+    assert late["why"] == "late"
+
+
+def test_a_window_that_opened_in_real_time_closes_in_micro_batch(
+    spark: SparkSession, broker: Broker, topic: str, tmp_path: Path
+) -> None:
+    flow = windowed(broker, topic)
+    with hw.run(flow, folder=tmp_path / "run", session=spark, settings=SETTINGS) as run:
+        send_at(broker, topic, 1, 10, 11)
+        wait_for(run, accounted(run, 3))
+        run.switch("micro-batch")
+        send_at(broker, topic, 12, 35)
+        wait_for(run, iter(lambda: len(told(broker, topic, final=True)) == 2, None))
+    assert sorted(told(broker, topic, final=True)) == [("00:10", 2), ("00:20", 2)]
+
+
+def test_killed_between_checkpoints_it_goes_on_and_repeats_only_versions(
+    broker: Broker, topic: str, tmp_path: Path
+) -> None:
+    job = Job(counts(broker, topic), tmp_path / "run", SETTINGS)
+    send(broker, topic, range(700))
+    with Child(job) as child:
+        child.wait_batches(1)
+        send(broker, topic, range(700, 1400))
+        until = CLOCK.steady_s() + 60
+        while not next(answered(broker, topic, 1400)):
+            assert child.active, child.tail()
+            assert CLOCK.steady_s() < until
+        child.kill()
+    send(broker, topic, range(1400, 2100))
+    with Child(replace(job, until_records=2100)) as child:
+        ending = child.wait()
+    assert ending.how == "done", ending.text
+    assert ending.account.answered == 2100
+    assert ending.account.balanced, str(ending.account)
+    assert {row["n"] for row in newest(broker, topic).values()} == {300}
+
+
+def test_a_batch_that_was_interrupted_is_finished_before_the_mode_changes(
+    broker: Broker, topic: str, tmp_path: Path
+) -> None:
+    slow = replace(SETTINGS, mode="micro-batch", pace=hw.Pace(interval_s=0.1, max_rows=300))
+    job = Job(counts(broker, topic), tmp_path / "run", slow, die_at="published:2")
+    send(broker, topic, range(1400))
+    with Child(job) as child:
+        assert child.wait().how == "killed"
+    assert snapshot_of(job).interrupted
+    job = Job(job.flow, job.folder, SETTINGS, until_records=1400)
+    with Child(job) as child:
+        ending = child.wait()
+    assert ending.how == "done", ending.text
+    assert ending.account.answered == 1400
+    assert ending.account.balanced, str(ending.account)
+    assert {row["n"] for row in newest(broker, topic).values()} == {200}
+
+
+def test_too_few_slots_are_told_before_the_start(spark: SparkSession) -> None:
+    with pytest.raises(SessionError, match=r"takes 99 slots; Spark has \d+\. Start it with more"):
+        check_slots(spark, 99)
