@@ -41,7 +41,7 @@ class Onlooker:
         starting: Any = multiprocessing.get_context("spawn")
         self._place, self._stop, ready = place, starting.Event(), starting.Event()
         self._process = starting.Process(
-            target=look_on, args=(address, key, count, place, self._stop, ready), daemon=True
+            target=look_on, args=(address, (key, count), place, self._stop, ready), daemon=True
         )
         self._process.start()
         ready.wait(PARTING_S)
@@ -54,8 +54,8 @@ class Onlooker:
             return Seen(found["keys"], found["counts"], found["at_us"])
 
 
-def look_on(address: str, key: str, count: str, place: Path, stop: Any, ready: Any) -> None:
-    """Note answers until told to stop, then leave them in a file."""
+def look_on(address: str, names: tuple[str, str], place: Path, stop: Any, ready: Any) -> None:
+    """Note answers until told to stop, then leave them in a file; `names` are key and count."""
     servers, _, topic = address.partition("/")
     consumer = Consumer(
         {
@@ -90,8 +90,8 @@ def look_on(address: str, key: str, count: str, place: Path, stop: Any, ready: A
                 at_us.append(now_us)
     consumer.close()
     rows = [orjson.loads(value) for value in values]
-    keys = np.array([row[key] for row in rows], dtype=object)
-    counts = np.array([row[count] for row in rows], dtype=np.int64)
+    keys = np.array([row[names[0]] for row in rows], dtype=object)
+    counts = np.array([row[names[1]] for row in rows], dtype=np.int64)
     with place.open("wb") as file:
         np.savez(file, keys=keys, counts=counts, at_us=np.array(at_us, dtype=np.int64))
 

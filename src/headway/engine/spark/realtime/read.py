@@ -73,10 +73,9 @@ def read_native(spark: SparkSession, native: NativeSource) -> DataFrame:
         F.expr("unix_micros(timestamp)").alias(ARRIVAL),
         F.expr("concat(topic, '-', partition, '-', offset)").alias(FROM),
         F.expr("coalesce(length(value), 0) = 0").alias("__empty"),
-        F.expr(NOW_MS).alias(READ),
         metered(),
     )
-    judged = parsed.withColumn(BAD, F.expr(bad_sql(native)))
+    judged = parsed.select("*", F.expr(NOW_MS).alias(READ), F.expr(bad_sql(native)).alias(BAD))
     counted = judged.observe(
         f"{OBSERVED}:{source.name}",
         F.count(F.lit(1)).alias("rows"),

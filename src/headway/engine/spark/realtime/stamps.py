@@ -12,8 +12,8 @@ from headway.measure.latency import SKETCH_K, Ages, Latency
 
 # Called for each row, on whatever host the task runs, and no code of ours in the JVM.
 CLOCK = "java_method('java.lang.System', 'currentTimeMillis')"
-NOW_MS = f"CAST({CLOCK} AS BIGINT)"
 SHARE = 8  # of so many rows the times of one are taken
+NOW_MS = f"CASE WHEN {METERED} THEN CAST({CLOCK} AS BIGINT) END"
 
 
 def metered() -> Column:
@@ -22,8 +22,8 @@ def metered() -> Column:
 
 
 def summed(name: str, seconds: str) -> list[Column]:
-    """Aggregates of a difference in seconds over the metered rows: moments and a sketch."""
-    value = f"CASE WHEN {METERED} THEN CAST({seconds} AS DOUBLE) END"
+    """Aggregates of a difference in seconds, null where no time was taken: moments, a sketch."""
+    value = f"CAST({seconds} AS DOUBLE)"
     return [
         F.expr(f"sum({value})").alias(f"{name}_sum"),
         F.expr(f"sum(pow({value}, 2))").alias(f"{name}_squares"),

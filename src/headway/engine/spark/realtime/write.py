@@ -20,7 +20,7 @@ from headway.engine.spark.gate.columns import (
     VERSION,
     WINDOW_END,
 )
-from headway.engine.spark.realtime.stamps import NOW_MS, metered, summed
+from headway.engine.spark.realtime.stamps import NOW_MS, summed
 
 OUT = "headway.out"  # the name under which answers are observed
 FROM_MARK = "headway.from"  # the header of a row that no state has seen: whence its record came
@@ -33,9 +33,10 @@ def kafka_rows(frame: DataFrame, keys: Sequence[str]) -> DataFrame:
     shown = [name for name in frame.columns if name not in NOT_SHOWN]
     stateful = VERSION in frame.columns
     arrived = ARRIVED if stateful else ARRIVAL
+    if stateful:
+        # The records that were picked where they were read; no other column of theirs is left.
+        frame = frame.withColumn(METERED, F.col(MAPPED).isNotNull())
     timed = frame.withColumn("__out_ms", F.expr(NOW_MS))
-    if METERED not in frame.columns:
-        timed = timed.select("*", metered())
     times = summed("whole", f"(__out_ms - {arrived} / 1000) / 1000")
     if stateful:
         times += summed("reduced", f"(__out_ms - {MAPPED}) / 1000")
