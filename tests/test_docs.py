@@ -11,6 +11,7 @@ import pytest
 
 import headway
 from headway.engine.kafka.jars import kafka_home
+from headway.plan.modes import RealTime
 
 ROOT = Path(__file__).parent.parent
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -21,11 +22,13 @@ DOCUMENTS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").
 @pytest.mark.spark
 @pytest.mark.slow
 @pytest.mark.usefixtures("spark")
-@pytest.mark.parametrize("name", ["README.md", "docs/tutorial.md", "docs/kafka.md"])
+@pytest.mark.parametrize(
+    "name", ["README.md", "docs/tutorial.md", "docs/kafka.md", "docs/realtime.md"]
+)
 def test_examples_print_what_stands_under_them(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    if name == "docs/kafka.md" and not any(kafka_home().glob("broker/*.jar")):
+    if name in ("docs/kafka.md", "docs/realtime.md") and not any(kafka_home().glob("broker/*.jar")):
         pytest.skip("Kafka's jars are not there: install Maven and run make setup")
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {"__name__": "__main__"}
@@ -81,6 +84,8 @@ def settings_table(kind: type) -> str:
     return "\n".join(rows)
 
 
-@pytest.mark.parametrize("kind", [headway.Settings, headway.Pace], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize(
+    "kind", [headway.Settings, headway.Pace, RealTime], ids=lambda kind: kind.__name__
+)
 def test_the_settings_page_is_what_the_code_declares(kind: type) -> None:
     assert settings_table(kind) in (ROOT / "docs" / "settings.md").read_text()

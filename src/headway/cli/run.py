@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from rich.console import Console
@@ -39,6 +39,9 @@ def run_file(
         str | None, typer.Option(help="Time between batches; without it headway chooses.")
     ] = None,
     max_rows: Annotated[int | None, typer.Option(min=1, help="Most records in a batch.")] = None,
+    mode: Annotated[
+        Literal["micro-batch", "real-time"], typer.Option(help="How Spark runs the flow.")
+    ] = "micro-batch",
     warmup: Warmup = 0,
     report: ReportFolder = REPORT_FOLDER,
     as_json: Json = False,
@@ -52,6 +55,7 @@ def run_file(
         master,
         seconds_or_none(interval, "--interval"),
         max_rows,
+        mode,
     )
     title = f"{path.name}: {name}" if name else path.name
     say(Console(stderr=True), "starting Spark ...")

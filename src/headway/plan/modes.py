@@ -18,10 +18,9 @@ MODES: tuple[Mode, ...] = get_args(Mode)
 class RealTime:
     """What batches records in real-time mode, where tasks run on and records pass one by one.
 
-    checkpoint_s    time between two checkpoints: at each one nothing is answered for a moment, and
-                    what was answered since the last one is answered again after a crash
+    checkpoint_s    time between two checkpoints, each a pause; a crash repeats what came since
     fetch_wait_s    how long Kafka may keep a fetch back that has less than `fetch_bytes` to bring
-    fetch_bytes     how much a fetch must bring to be answered sooner
+    fetch_bytes     how many bytes a fetch must bring to be answered sooner
     poll_records    the most records that a task takes from the client at once
     shuffle_wait_s  how long a record may wait for others on its way to the reducer
     shuffle_bytes   how many bytes of records are sent to the reducer without waiting

@@ -210,6 +210,21 @@ def test_a_window_that_opened_in_real_time_closes_in_micro_batch(
     assert sorted(told(broker, topic, final=True)) == [("00:10", 2), ("00:20", 2)]
 
 
+def test_a_window_that_opened_in_micro_batch_closes_in_real_time(
+    spark: SparkSession, broker: Broker, topic: str, tmp_path: Path
+) -> None:
+    flow, settings = windowed(broker, topic), replace(SETTINGS, mode="micro-batch")
+    with hw.run(flow, folder=tmp_path / "run", session=spark, settings=settings) as run:
+        send_at(broker, topic, 1, 2, 11)
+        wait_for(run, accounted(run, 3))
+        run.switch("real-time")  # window 00:20 gets no record any more
+        send_at(broker, topic, 35)
+        wait_for(run, iter(lambda: len(told(broker, topic, final=True)) == 2, None))
+    assert sorted(told(broker, topic, final=True)) == [("00:10", 2), ("00:20", 1)]
+    assert run.account.answered == 4
+    assert run.account.balanced, str(run.account)
+
+
 def test_killed_between_checkpoints_it_goes_on_and_repeats_only_versions(
     broker: Broker, topic: str, tmp_path: Path
 ) -> None:

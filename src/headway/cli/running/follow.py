@@ -17,6 +17,7 @@ from headway.flow.goals import Goal
 from headway.flow.graph import Flow
 from headway.measure.account import Account
 from headway.measure.batches import BatchLine
+from headway.plan.modes import Mode
 
 LOOK_EVERY_S = 0.5
 
@@ -70,6 +71,7 @@ class Wanted:
     master: str | None = None
     interval_s: float | None = None
     max_rows: int | None = None
+    mode: Mode = "micro-batch"
     output: Path | None = None
 
 

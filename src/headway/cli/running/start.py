@@ -20,4 +20,10 @@ def start_on_spark(wanted: Wanted) -> Handle:
     if wanted.master is not None:
         settings = replace(settings, master=wanted.master)
     with spark_output_to(wanted.output or wanted.folder):
-        return run(wanted.flow, goal=wanted.goal, folder=wanted.folder, settings=settings)
+        return run(
+            wanted.flow,
+            goal=wanted.goal,
+            folder=wanted.folder,
+            settings=settings,
+            mode=wanted.mode,
+        )

@@ -16,7 +16,7 @@ from headway.errors import TopicError
 
 MARK = "headway.batch"  # the header that tells a consumer which batch a row belongs to
 VERSION_MARK = "headway.version"  # the one that tells which of two rows of a key is the newer
-VERSION = "__version"  # the column that becomes it
+VERSION, WINDOW_END = "__version", "__window_end_us"  # the columns that become headers
 FINAL_MARK = "headway.final"  # the one of a window's last answer; there is one for each
 WINDOW_MARK = (
     "headway.window"  # the one that tells the window of a running answer by its end, in us
@@ -58,15 +58,7 @@ class KafkaSink:
 
     def publish(self, batch: int, answers: pa.Table) -> bool:
         """Publish the rows, unless the group says that they are out."""
-        versions = answers.column(VERSION).to_pylist() if VERSION in answers.column_names else None
-        shown = answers.drop_columns([VERSION]) if versions is not None else answers
-        rows: list[Row] = []
-        for place, (key, value) in enumerate(encoded(shown, self._keys)):
-            header: Header = [(FINAL_MARK, b"1")] if self._final else []
-            if versions is not None:
-                header.append((VERSION_MARK, str(versions[place]).encode()))
-            rows.append((key, value, header))
-        return self.publish_rows(batch, rows)
+        return self.publish_rows(batch, marked_rows(answers, self._keys, self._final))
 
     def publish_rows(self, batch: int, rows: Sequence[Row]) -> bool:
         """Publish rows with headers of their own, unless the group says that the batch is out."""
@@ -190,6 +182,24 @@ class KafkaSink:
                         "again in the same folder"
                     ) from error
                 self._clock.sleep(0.2)
+
+
+def marked_rows(answers: pa.Table, keys: Sequence[str], final: bool) -> list[Row]:
+    """Rows with their headers: the version, and whether more will follow of the same window."""
+    marks = {VERSION_MARK: VERSION, WINDOW_MARK: WINDOW_END}
+    found = {
+        mark: answers.column(name).to_pylist()
+        for mark, name in marks.items()
+        if name in answers.column_names
+    }
+    closed = final and WINDOW_MARK not in found
+    hidden = [name for name in marks.values() if name in answers.column_names]
+    rows: list[Row] = []
+    for place, (key, value) in enumerate(encoded(answers.drop_columns(hidden), keys)):
+        header: Header = [(FINAL_MARK, b"1")] if closed else []
+        header += [(mark, str(values[place]).encode()) for mark, values in found.items()]
+        rows.append((key, value, header))
+    return rows
 
 
 def encoded(answers: pa.Table, keys: Sequence[str]) -> list[tuple[bytes | None, bytes]]:

@@ -26,7 +26,7 @@ from headway.engine.spark.compile import (
 )
 from headway.engine.spark.folder import RunFolder
 from headway.engine.spark.gate.admission import Admission
-from headway.engine.spark.gate.columns import LAST, VERSION
+from headway.engine.spark.gate.columns import LAST, VERSION, WINDOW_END
 from headway.engine.spark.gate.control import Control
 from headway.engine.spark.gate.source import FORMAT, GateSource, GateSpec
 from headway.engine.spark.meter import GateMeter, Published
@@ -62,6 +62,7 @@ class GatedQuery:
         place, final = folder.sink(self.sink), state is not None and state.window is not None
         self._publisher = open_sink(self.sink.target, place, folder.run, keys, final)
         self._query: StreamingQuery | None = None
+        self._telling = False
         try:
             self._compiled = self._prepare(PairSettings(settings.buckets, self._quarantine))
         except BaseException:
@@ -91,7 +92,7 @@ class GatedQuery:
         """Start the query and open its gates."""
         writer = (
             self._compiled.answers()
-            .writeStream.outputMode(self._compiled.output_mode)
+            .writeStream.outputMode("complete" if self._telling else self._compiled.output_mode)
             .option("checkpointLocation", str(self._folder.checkpoint(self.sink).resolve()))
             .queryName(f"{self.sink.name}-{self._folder.run}")
             .foreachBatch(self._publish)
@@ -137,7 +138,8 @@ class GatedQuery:
             parts = [part for each in answers.to_batches() for part in unpack_answers(each)]
             answers = pa.Table.from_batches(parts, self._pair.output().arrow())
         last = answers.column(LAST).to_numpy() if LAST in answers.column_names else None
-        unread = [name for name in STAMPS if name in answers.column_names and name != VERSION]
+        read = {VERSION, WINDOW_END} if self._telling else {VERSION}
+        unread = [name for name in STAMPS if name in answers.column_names and name not in read]
         answers = answers.drop_columns(unread)
         self._publisher.publish(batch, answers)
         reached("published")
@@ -180,9 +182,22 @@ class GatedQuery:
                 return
             self._clock.sleep(POLL_S)
 
+    def tell_open_windows(self) -> None:
+        """Answer every window that is open, as it stands, in a batch without records; then stop.
+
+        Real-time mode answers a window when a record comes. One that was begun before and gets no
+        more records would be closed without ever having been told.
+        """
+        self._telling = True
+        self.control.run_once_more()
+        self._run_to_idle()
+
     def finish(self) -> None:
         """Run the batch that a crash has interrupted, nothing else, and stop."""
         self.control.stop()
+        self._run_to_idle()
+
+    def _run_to_idle(self) -> None:
         self.start()
         while self.active and not self.control.idle.wait(POLL_S):
             pass

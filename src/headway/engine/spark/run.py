@@ -15,9 +15,9 @@ from headway.engine.spark.folder import RunFolder, open_folder
 from headway.engine.spark.listening import ProgressListener
 from headway.engine.spark.meter import Meter
 from headway.engine.spark.query import GatedQuery
-from headway.engine.spark.realtime.handover import unfinished
+from headway.engine.spark.realtime.handover import last_by_gate, unfinished
 from headway.engine.spark.realtime.needs import wanted_session
-from headway.engine.spark.realtime.query import RealTimeQuery
+from headway.engine.spark.realtime.query import RealTimeQuery, open_finals, settle_left
 from headway.engine.spark.session import check_session, open_session, prepare
 from headway.engine.spark.settings import Settings
 from headway.engine.topics.opening import check_source
@@ -130,13 +130,27 @@ class RunHandle:
         given = (self._folder, self.settings, self._clock)
         for sink in self.flow.sinks:
             part = self.flow.part_for(sink)
-            if mode == "real-time" and unfinished(self._folder.checkpoint(sink)):
-                GatedQuery(self._spark, part, *given).finish()
+            self._hand_over(part, mode)
             kind = RealTimeQuery if mode == "real-time" else GatedQuery
             self._queries.append(kind(self._spark, part, *given))
         for query in self._queries:
             query.start()
         self._mode = mode
+
+    def _hand_over(self, part: Flow, mode: Mode) -> None:
+        """Bring to an end what only the other mode can, before this one takes the checkpoint."""
+        given, sink = (self._folder, self.settings, self._clock), part.sinks[0]
+        windowed = any(step.window is not None for step in part.stateful())
+        if mode == "micro-batch":
+            if windowed:
+                settle_left(sink, self._folder, self._clock)
+            return
+        checkpoint = self._folder.checkpoint(sink)
+        if unfinished(checkpoint):
+            GatedQuery(self._spark, part, *given).finish()
+        if windowed and last_by_gate(checkpoint):
+            open_finals(sink, self._folder, self._clock).close()  # from here on it follows
+            GatedQuery(self._spark, part, *given).tell_open_windows()
 
     @property
     def mode(self) -> Mode:

@@ -12,13 +12,13 @@ from headway.plan.modes import Mode, RealTime, check_mode
 class Settings:
     """Everything about a run that is not the flow itself.
 
-    master    which Spark: 'local[2]', 'spark://host:7077'; unused when a session is given
-    pace      when batches start and how much they take; may change while the flow runs
-    buckets   into how many buckets a Python pair's keys are hashed; fixed for the life of a run
-    mode      'micro-batch', or 'real-time' for milliseconds where a flow suits it
-    real_time what batches records in real-time mode
-    until     'end' stops when every topic has been read to its end; 'stopped' runs on
-    spark     more settings for a session that headway opens itself
+    master     which Spark: 'local[2]', 'spark://host:7077'; unused when a session is given
+    pace       when batches start and how much they take; may change while the flow runs
+    buckets    into how many buckets a Python pair's keys are hashed; fixed for the life of a run
+    mode       'micro-batch', or 'real-time' for milliseconds where a flow suits it
+    real_time  what batches records in real-time mode
+    until      'end' stops when every topic has been read to its end; 'stopped' runs on
+    spark      more settings for a session that headway opens itself
     """
 
     master: str = "local[*]"

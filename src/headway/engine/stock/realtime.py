@@ -79,6 +79,7 @@ def work_by_hand(job: CountJob, ready: Any, stop: Any) -> None:
         .config("spark.jars", ",".join(str(jar) for jar in connector_jars()))
         .config("spark.sql.shuffle.partitions", str(job.knobs.tasks))
         .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.driver.bindAddress", "127.0.0.1")
         .getOrCreate()

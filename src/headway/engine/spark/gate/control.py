@@ -40,6 +40,7 @@ class Control:
         self._watermark_ms: Callable[[], int] | None = None
         self._t0_us = 0
         self._stopping = False
+        self._one_more = False
         self._views: dict[str, SourceView] = {}
         self._marked: set[str] = set()
         self.expected: tuple[str, ...] = ()  # the names of the sources, in flow order
@@ -68,6 +69,10 @@ class Control:
     def stop(self) -> None:
         """Admit nothing more."""
         self._stopping = True
+
+    def run_once_more(self) -> None:
+        """Admit one batch without records, and then nothing more."""
+        self._one_more = self._stopping = True
 
     def close(self) -> None:
         """Hang up."""
@@ -106,6 +111,9 @@ class Control:
             name in self._views and self._views[name].finished for name in self.expected
         ):
             self.all_read.set()
+        if self._one_more:
+            self._one_more = False
+            return Take(self._end(ask, Admit(0, "open windows to tell"), watermark_ms), 0)
         if self._stopping:
             self.idle.set()
         wanted = choose_batch(seen, self._pace)

@@ -22,6 +22,12 @@ def unfinished(checkpoint: Path) -> bool:
     return bool(decided) and max(decided) > max(done, default=-1)
 
 
+def last_by_gate(checkpoint: Path) -> bool:
+    """Whether the last batch was the gate's own, and no offset of Kafka's source."""
+    decided = read_numbered(checkpoint / "offsets")
+    return bool(decided) and '"headway"' in decided[max(decided)]
+
+
 def begins_in(checkpoint: Path) -> dict[str, Position]:
     """Where the gate began to read, as its last decision tells."""
     decided = read_numbered(checkpoint / "offsets")

@@ -17,9 +17,10 @@ from headway.engine.kafka.sink import KafkaSink
 from headway.engine.spark.compile import compile_part, refused, shape_of, stateful_step
 from headway.engine.spark.folder import RunFolder
 from headway.engine.spark.gate.admission import Admission
+from headway.engine.spark.gate.offset_log import read_numbered
 from headway.engine.spark.pair_step import PairSettings
 from headway.engine.spark.query import explain
-from headway.engine.spark.realtime.handover import begins_in, leave_positions
+from headway.engine.spark.realtime.handover import begins_in, leave_positions, watermark_before
 from headway.engine.spark.realtime.meter import RealTimeMeter, TopicArrivals
 from headway.engine.spark.realtime.needs import (
     PARTITIONS,
@@ -174,6 +175,20 @@ def open_finals(sink: Sink, folder: RunFolder, clock: Clock) -> Finals:
     place = folder.sink(sink)
     told = KafkaSink(sink.target.address, f"{folder.run}-{place.name}", clock=clock)
     return Finals(sink.target.address, told, place / "finals.json", clock)
+
+
+def settle_left(sink: Sink, folder: RunFolder, clock: Clock) -> None:
+    """Tell the final answers that real-time mode has left untold, before micro-batch goes on."""
+    kept, checkpoint = folder.sink(sink) / "finals.json", folder.checkpoint(sink)
+    done = read_numbered(checkpoint / "commits")
+    if not kept.exists() or not done:
+        return
+    finals = open_finals(sink, folder, clock)
+    try:
+        finals.settle(max(done), watermark_before(checkpoint, max(done) + 1) * 1_000)
+    finally:
+        finals.close()
+    kept.unlink()
 
 
 LOCK = threading.Lock()
