@@ -26,9 +26,6 @@ def wanted_session(flow: Flow, settings: Settings) -> tuple[str, dict[str, str]]
     if not all(suits_real_time(flow.part_for(sink)) for sink in flow.sinks):
         return settings.master, settings.spark
     wanted = shuffle_settings(settings.real_time)
-    if settings.master.startswith("local"):
-        # The default collector works beside the tasks, which takes the cores that they need.
-        wanted["spark.driver.extraJavaOptions"] = "-XX:+UseParallelGC"
     if any(kafka_home().glob("connector/*.jar")):
         wanted["spark.jars"] = ",".join(str(jar) for jar in connector_jars())
     master, cores = settings.master, os.cpu_count() or 1
