@@ -29,7 +29,7 @@ from headway.engine.spark.gate.admission import Admission
 from headway.engine.spark.gate.columns import LAST, VERSION, WINDOW_END
 from headway.engine.spark.gate.control import Control
 from headway.engine.spark.gate.source import FORMAT, GateSource, GateSpec
-from headway.engine.spark.meter import GateMeter, Published
+from headway.engine.spark.metering.meter import GateMeter, Published
 from headway.engine.spark.pair_step import PairSettings
 from headway.engine.spark.settings import Settings
 from headway.engine.spark.sinks import open_sink

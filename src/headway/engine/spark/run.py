@@ -12,8 +12,8 @@ from pyspark.sql import SparkSession
 
 from headway.clock import Clock, SystemClock
 from headway.engine.spark.folder import RunFolder, open_folder
-from headway.engine.spark.listening import ProgressListener
-from headway.engine.spark.meter import Meter
+from headway.engine.spark.metering.listening import ProgressListener
+from headway.engine.spark.metering.meter import Meter
 from headway.engine.spark.query import GatedQuery
 from headway.engine.spark.realtime.handover import last_by_gate, unfinished
 from headway.engine.spark.realtime.needs import wanted_session

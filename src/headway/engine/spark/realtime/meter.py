@@ -14,11 +14,11 @@ from headway.engine.kafka.finals import Finals
 from headway.engine.spark.folder import RunFolder
 from headway.engine.spark.gate.admission import Admission, admit_records
 from headway.engine.spark.gate.offsets import NATIVE, Decision, GateOffset
-from headway.engine.spark.meter import OBSERVED, Meter, merged, ranges_of
+from headway.engine.spark.metering.meter import OBSERVED, Meter, merged, ranges_of
+from headway.engine.spark.metering.set_aside import Ranges
 from headway.engine.spark.realtime.handover import watermark_before
 from headway.engine.spark.realtime.stamps import latency_of
 from headway.engine.spark.realtime.write import OUT
-from headway.engine.spark.set_aside import Ranges
 from headway.engine.topics.opening import open_topic
 from headway.engine.topics.port import OpenTopic, Position, count_between, share_out
 from headway.flow.steps import Sink

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from headway.engine.spark.folder import RunFolder
 from headway.engine.spark.gate.offset_log import LoggedBatch, read_offset_log
 from headway.engine.spark.gate.offsets import GateOffset
-from headway.engine.spark.set_aside import Ranges, SetAside, count_set_aside
+from headway.engine.spark.metering.set_aside import Ranges, SetAside, count_set_aside
 from headway.engine.topics.port import Position, count_between
 from headway.flow.steps import Sink
 from headway.measure.account import Account

@@ -16,7 +16,7 @@ from pyspark.sql.streaming.listener import (
 )
 
 from headway.engine.faults import reached
-from headway.engine.spark.meter import Meter
+from headway.engine.spark.metering.meter import Meter
 
 DRAIN_MS = 10_000
 
