@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from statistics import fmean
 
 from headway.dashboard.draw.scales import elapsed_text
 from headway.dashboard.sections import seconds
 from headway.measure.batches import BatchLine
+from headway.measure.phases import MICRO_BATCH, REAL_TIME, mean_phases
 
 MOST_ROWS = 500
 HEADS = ("batch", "published", "records", "answers", "quarantined", "waiting", "interval", "took",
@@ -53,19 +53,20 @@ def batch_row(line: BatchLine, started_s: float, warm: bool) -> str:
 
 
 def phase_table(lines: Sequence[BatchLine]) -> str:
-    """The mean time of each part of a batch, the longest first; empty where the log has none."""
-    names = sorted({name for line in lines for name in line.durations_s})
-    means = {name: fmean(line.durations_s.get(name, 0.0) for line in lines) for name in names}
+    """The mean time of an answer in each phase, in order; empty where the log has none."""
+    means = mean_phases((line.rows, line.phases) for line in lines)
     if not means:
         return ""
     longest_s = max(means.values()) or 1.0
+    meanings = MICRO_BATCH | REAL_TIME
     rows = "".join(
-        f"<tr><td class='name'>{escape(name)}</td><td>{seconds(mean_s)}</td>"
+        f"<tr title='{escape(meanings.get(name, ''))}'><td class='name'>{escape(name)}</td>"
+        f"<td>{seconds(mean_s)}</td>"
         f"<td class='meter'><div class='share' style='width:{mean_s / longest_s:.1%}'></div></td>"
         "</tr>"
-        for name, mean_s in sorted(means.items(), key=lambda item: -item[1])
+        for name, mean_s in means.items()
     )
     return (
-        "<details open><summary>Where a batch's time went, on average</summary>"
+        "<details open><summary>Where the time of an answer went, on average</summary>"
         f"<div class='scroll'><table><tbody>{rows}</tbody></table></div></details>"
     )

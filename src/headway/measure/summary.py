@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from headway.measure.account import Account
 from headway.measure.batches import BatchLine
 from headway.measure.latency import QUANTILES, Latency
+from headway.measure.phases import mean_phases
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,7 @@ class RunSummary:
     window_latency: Latency
     account: Account
     clock_ahead_s: float = 0.0
+    phases_s: dict[str, float] = field(default_factory=dict)  # the mean time in each
 
     @property
     def rate_per_s(self) -> float:
@@ -48,6 +50,7 @@ class RunSummary:
             "account": account_dict(self.account),
             "balanced": self.account.balanced,
             "clock_ahead_s": self.clock_ahead_s,
+            "phases_s": {name: round(mean, 6) for name, mean in self.phases_s.items()},
         }
 
 
@@ -68,6 +71,7 @@ def summarise(lines: Sequence[BatchLine], warmup: int = 0) -> RunSummary:
         window_latency=merged(latency_from_figures(line.window_latency) for line in kept),
         account=account_of(lines),
         clock_ahead_s=max((line.clock_ahead_s for line in kept), default=0.0),
+        phases_s=mean_phases((line.rows, line.phases) for line in kept),
     )
 
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from headway.measure.batches import BatchLine
 from headway.measure.latency import Latency
+from headway.measure.phases import Phase
 
 START_S = 1_760_000_000.0
 
@@ -42,6 +43,10 @@ def made_lines(count: int, *, query: str = "counts", seed: int = 7) -> list[Batc
                 "waiting": 150,
             },
             durations_s={"addBatch": took_s * 0.7, "walCommit": 0.03, "queryPlanning": 0.02},
+            phases={
+                name: Phase.same(took_s * share).as_dict()
+                for name, share in (("wait", 0.3), ("map", 0.4), ("publish", 0.3))
+            },
         )
         at_s += max(interval_s, took_s)
         lines.append(line)

@@ -15,6 +15,7 @@ from headway.engine.spark.run import RunHandle
 from headway.errors import CheckpointError, FlowError
 from headway.flow.stream import Stream
 from headway.measure.account import Account
+from headway.measure.phases import MICRO_BATCH
 from headway.workloads.makers.keyed import Keyed
 
 pytestmark = pytest.mark.spark
@@ -46,6 +47,12 @@ def test_the_pace_changes_five_times_without_a_restart(spark: SparkSession, tmp_
     assert seen[-6:] == [(s, 1000 + n, 1 + n % 2) for n, s in enumerate(intervals)]
     assert [line.batch for line in lines] == list(range(len(lines)))  # one query, no gap
     assert all(line.rows <= 1005 for line in lines[1:])
+    for line in lines[2:]:
+        assert list(line.phases) == list(MICRO_BATCH)
+        whole_s = sum(phase["mean"] for phase in line.phases.values())
+        assert whole_s == pytest.approx(line.latency["mean"], rel=0.02, abs=0.002)
+        assert line.phases["map"]["mean"] > 0
+        assert line.phases["reduce"]["mean"] > 0
     assert run.account.balanced
 
 
@@ -59,7 +66,7 @@ def test_a_stopped_run_goes_on_where_it_was(spark: SparkSession, tmp_path: Path)
     second = hw.run(flow, folder=tmp_path / "run", session=spark, settings=slow)
     assert second.wait(120)
     assert second.account == Account(arrived=5000, answered=5000)
-    assert not list((tmp_path / "run").rglob("*.crc"))
+    assert not list((tmp_path / "run").rglob(".*.crc"))  # Hadoop's; the states have Spark's
     assert [line.batch for line in second.lines()] == list(range(len(second.lines())))
     table = pyarrow.parquet.read_table(tmp_path / "out")
     last = {row["key"]: row["n"] for row in table.sort_by("n").to_pylist()}

@@ -24,6 +24,9 @@ from headway.measure.latency import Latency
 from headway.measure.summary import RunSummary, summarise
 from headway.units import format_duration
 
+BAR = 24  # letters of the longest bar
+SHORTEST_S = 0.0005  # phases below that are not drawn
+
 
 @dataclass(frozen=True, slots=True)
 class Result:
@@ -101,6 +104,7 @@ def rows(result: Result) -> list[tuple[str, str]]:
         ahead = f"{summary.clock_ahead_s * 1e3:.0f} ms"
         text = f"that of some records was {ahead} ahead or more; their latencies count as zero"
         found.append(("clock", text))
+    found += [("" if n else "phases", text) for n, text in enumerate(bars(summary))]
     if summary.window_latency.count:
         found.append(("windows", latency_text(summary.window_latency)))
     if summary.warmup:
@@ -109,6 +113,17 @@ def rows(result: Result) -> list[tuple[str, str]]:
     found.append(("folder", about.folder))
     found.append(("report", str(result.report)))
     return found
+
+
+def bars(summary: RunSummary) -> list[str]:
+    """A bar for each phase of an answer's time, in order."""
+    shown = {name: mean for name, mean in summary.phases_s.items() if mean >= SHORTEST_S}
+    longest = max(shown.values(), default=0.0)
+    return [
+        f"{'█' * max(1, round(mean / longest * BAR)):<{BAR}} "
+        f"{name:<13} {format_duration(round(mean, 4))}"
+        for name, mean in shown.items()
+    ]
 
 
 def latency_text(latency: Latency) -> str:

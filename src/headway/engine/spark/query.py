@@ -30,6 +30,7 @@ from headway.engine.spark.gate.columns import LAST, VERSION, WINDOW_END
 from headway.engine.spark.gate.control import Control
 from headway.engine.spark.gate.source import FORMAT, GateSource, GateSpec
 from headway.engine.spark.metering.meter import GateMeter, Published
+from headway.engine.spark.metering.stages import stages_of
 from headway.engine.spark.pair_step import PairSettings
 from headway.engine.spark.settings import Settings
 from headway.engine.spark.sinks import open_sink
@@ -102,6 +103,8 @@ class GatedQuery:
         except AnalysisException as error:
             # Some operators are judged only when the query starts.
             raise refused(error) from error
+        context, group = self._spark.sparkContext, self.run_id
+        self.meter.stages = lambda: stages_of(context, group)
         execution = self._query._jsq.streamingQuery()
         self.control.attach(lambda: int(execution.watermarkTracker().currentWatermark()))
 
@@ -131,7 +134,9 @@ class GatedQuery:
         return self._query is not None and self._query.isActive
 
     def _publish(self, frame: DataFrame, batch: int) -> None:
+        called_us = self._clock.now_us()
         answers = frame.toArrow()
+        computed_us = self._clock.now_us()
         reached("computed")
         if self._compiled.packed:
             assert self._pair is not None
@@ -145,7 +150,9 @@ class GatedQuery:
         reached("published")
         now_us = self._clock.now_us()
         windows = self._window_latency(answers, last, now_us)
-        self.meter.published(batch, Published(now_us, answers.num_rows, windows))
+        self.meter.published(
+            batch, Published(now_us, answers.num_rows, windows, called_us, computed_us)
+        )
 
     def _window_latency(
         self, answers: pa.Table, last: np.typing.NDArray[np.int64] | None, now_us: int

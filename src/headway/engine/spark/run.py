@@ -6,18 +6,15 @@ import threading
 from dataclasses import astuple, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from pyspark.sql import SparkSession
 
 from headway.clock import Clock, SystemClock
 from headway.engine.spark.folder import RunFolder, open_folder
 from headway.engine.spark.metering.listening import ProgressListener
-from headway.engine.spark.metering.meter import Meter
-from headway.engine.spark.query import GatedQuery
-from headway.engine.spark.realtime.handover import last_by_gate, unfinished
+from headway.engine.spark.queries import RunningQuery, open_queries
 from headway.engine.spark.realtime.needs import wanted_session
-from headway.engine.spark.realtime.query import RealTimeQuery, open_finals, settle_left
 from headway.engine.spark.session import check_session, open_session, prepare
 from headway.engine.spark.settings import Settings
 from headway.engine.topics.opening import check_source
@@ -69,28 +66,6 @@ def new_folder(flow: Flow) -> Path:
     return Path(".headway") / f"{flow.sinks[0].name}-{now}"
 
 
-class RunningQuery(Protocol):
-    """A query that leads to one sink, in either mode."""
-
-    @property
-    def meter(self) -> Meter: ...
-    @property
-    def run_id(self) -> str: ...
-    @property
-    def active(self) -> bool: ...
-    @property
-    def pace(self) -> Pace: ...
-    @property
-    def all_read(self) -> bool: ...
-    def start(self) -> None: ...
-    def set_pace(self, **changes: Any) -> Pace: ...
-    def wind_down(self, patience_s: float) -> None: ...
-    def wait_working(self, patience_s: float) -> None: ...
-    def stop(self, patience_s: float) -> None: ...
-    def error(self) -> HeadwayError | None: ...
-    def close(self) -> None: ...
-
-
 class RunHandle:
     """A flow that runs."""
 
@@ -127,30 +102,11 @@ class RunHandle:
         self.stop()
 
     def _start(self, mode: Mode) -> None:
-        given = (self._folder, self.settings, self._clock)
-        for sink in self.flow.sinks:
-            part = self.flow.part_for(sink)
-            self._hand_over(part, mode)
-            kind = RealTimeQuery if mode == "real-time" else GatedQuery
-            self._queries.append(kind(self._spark, part, *given))
+        made = open_queries(self._spark, self.flow, self._folder, replace(self.settings, mode=mode))
+        self._queries += made
         for query in self._queries:
             query.start()
         self._mode = mode
-
-    def _hand_over(self, part: Flow, mode: Mode) -> None:
-        """Bring to an end what only the other mode can, before this one takes the checkpoint."""
-        given, sink = (self._folder, self.settings, self._clock), part.sinks[0]
-        windowed = any(step.window is not None for step in part.stateful())
-        if mode == "micro-batch":
-            if windowed:
-                settle_left(sink, self._folder, self._clock)
-            return
-        checkpoint = self._folder.checkpoint(sink)
-        if unfinished(checkpoint):
-            GatedQuery(self._spark, part, *given).finish()
-        if windowed and last_by_gate(checkpoint):
-            open_finals(sink, self._folder, self._clock).close()  # from here on it follows
-            GatedQuery(self._spark, part, *given).tell_open_windows()
 
     @property
     def mode(self) -> Mode:

@@ -1,1 +1,1 @@
-"""What happened to a batch: progress events, stages and sinks, put together to a line of the log."""
+"""What happened to a batch: progress events, stages and sinks, made into a line of the log."""

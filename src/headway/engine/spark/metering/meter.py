@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -11,13 +12,15 @@ from typing import Any, Protocol
 
 from headway.engine.spark.folder import RunFolder
 from headway.engine.spark.gate.offset_log import LoggedBatch, read_offset_log
-from headway.engine.spark.gate.offsets import GateOffset
+from headway.engine.spark.gate.offsets import NATIVE, Decision, GateOffset
 from headway.engine.spark.metering.set_aside import Ranges, SetAside, count_set_aside
+from headway.engine.spark.metering.stages import Stage, phases_within
 from headway.engine.topics.port import Position, count_between
 from headway.flow.steps import Sink
 from headway.measure.account import Account
 from headway.measure.batches import BatchLine, BatchLog
 from headway.measure.latency import Ages, Latency
+from headway.measure.phases import Timeline, micro_batch_phases
 
 OBSERVED = "headway"
 LINES_KEPT = 20_000
@@ -25,11 +28,16 @@ LINES_KEPT = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """What the sink knows of a batch: when its answers were out, how many, how late its windows."""
+    """What the sink knows of a batch: how many answers, how late its windows, and the instants.
+
+    Spark called for the batch, its result was there, its answers were out.
+    """
 
     at_us: int
     answers: int
     windows: Latency
+    called_us: int = 0
+    computed_us: int = 0
 
 
 class Arrivals(Protocol):
@@ -159,6 +167,7 @@ class GateMeter(Meter):
 
     def __init__(self, sink: Sink, folder: RunFolder, arrivals: Arrivals) -> None:
         self._published: dict[int, Published] = {}
+        self.stages: Callable[[], Sequence[Stage]] = tuple  # of the last batch, asked of Spark
         super().__init__(sink, folder, arrivals)
 
     def published(self, batch: int, what: Published) -> None:
@@ -172,12 +181,13 @@ class GateMeter(Meter):
         if published is None:
             return None
         ends, starts = self.offsets_of(progress)
-        latency = Latency.none()
+        latency = aged = Latency.none()
         for end in ends:
             row = progress["observed"].get(f"{OBSERVED}:{end.source}")
             ages = Ages.from_row(row)
             self._blank += ages.blank if ages else 0
             latency += Latency.later(ages, (published.at_us - end.decision.at_us) / 1e6)
+            aged += Latency.later(ages, 0.0)
         rows = latency.count
         # No answer comes before its record: where it seems so, the clocks disagree.
         ahead_s = max(0.0, -latency.min_s)
@@ -205,7 +215,32 @@ class GateMeter(Meter):
             durations_s={k: v / 1e3 for k, v in progress["durationMs"].items()},
             latency_steps=latency.steps(),
             clock_ahead_s=round(ahead_s, 6),
+            phases=self._phases(progress, published, decided, aged.not_negative()),
         )
+
+    def _phases(
+        self, progress: dict[str, Any], published: Published, decided: Decision, aged: Latency
+    ) -> dict[str, dict[str, float]]:
+        """Where the time of the batch's answers went."""
+        if not aged.count or not published.called_us or decided.because == NATIVE:
+            return {}
+        took_s = {name: ms / 1e3 for name, ms in progress["durationMs"].items()}
+        commit_ms = sum(each.get("commitTimeMs", 0) for each in progress["stateOperators"])
+        state_s = {"commit": commit_ms / 1e3}
+        timeline = Timeline(
+            decided.at_us,
+            published.called_us,
+            published.computed_us,
+            published.at_us,
+            {
+                "offsets": took_s.get("walCommit", 0.0),
+                "planning": took_s.get("queryPlanning", 0.0) + took_s.get("getBatch", 0.0),
+            },
+            phases_within(self.stages(), published.called_us, published.computed_us, state_s),
+        )
+        before_s = self.lines[-1].published_s if self.lines else 0.0
+        found = micro_batch_phases(aged, decided.at_us / 1e6 - before_s, timeline)
+        return {name: phase.as_dict() for name, phase in found.items()}
 
 
 def ranges_of(ends: list[GateOffset], starts: list[dict[str, Any]]) -> Ranges:
