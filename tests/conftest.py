@@ -27,3 +27,9 @@ def spark() -> Iterator[SparkSession]:
     session = open_session("local[6]", settings)
     yield session
     session.stop()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files that take long, so that no worker is left alone with one at the end."""
+    slow = {item.path for item in items if item.get_closest_marker("slow") is not None}
+    items.sort(key=lambda item: item.path not in slow)

@@ -35,10 +35,12 @@ class Story:
 
 @pytest.fixture(scope="module")
 def native(tmp_path_factory: pytest.TempPathFactory) -> Story:
-    """Native windows, killed at each stage in turn."""
+    """Native windows, killed at one stage after the other."""
     place = tmp_path_factory.mktemp("native")
     job = flows.job(flows.windowed(place), place)
-    deaths = ("asked:3", "planned:2", "reading:2", "computed:2", "published:2", "committed:2")
+    # Just before and after each thing that must not be done twice; Kafka's tests have the others,
+    # and the benchmark kills at random instants.
+    deaths = ("planned:3", "reading:2", "published:2", "committed:2")
     return Story(job, survive(job, deaths))
 
 
@@ -52,7 +54,7 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Story:
         groups = tuple(child.jvms())
         child.kill()
         orphans = tuple(family(child.session))
-    survived = survive(job, ("published:1", "logged:2"))
+    survived = survive(job, ("published:1",))
     return Story(job, survived, groups, child.session, orphans)
 
 

@@ -17,6 +17,7 @@ from headway.flow.rates import Rate, parse_rate
 from headway.flow.topics import RecordMaker
 from headway.testing.feeder import Feed, Feeder
 from headway.testing.outside import Onlooker, Seen, latencies_s, numbered
+from headway.testing.processes import cpu_s
 
 START_S = 120.0
 LEAD_S = 2.0  # from the decision to begin to the first record
@@ -31,6 +32,7 @@ class Watched:
     late_s: NDArray[np.float64]
     seen: Seen
     began_us: int
+    cpu_s: float  # of the job, from the first record to the last
 
 
 def watch(
@@ -54,14 +56,17 @@ def watch(
     try:
         if not ready.wait(START_S):
             raise RunError(f"{job.by} did not start within {START_S:g} s")
-        begin_us = clock.now_us() + round(LEAD_S * 1e6)
+        begin_us = clock.now_us() + round(2 * LEAD_S * 1e6)
         what = Feed(
             maker, job.source, f"kafka://{job.servers}", rate, count, "key", "1ms", begin_us
         )
+        clock.sleep(LEAD_S)
+        spent_s = cpu_s(worker.pid)
         with Feeder(what) as feeder:
             if meanwhile is not None:
                 meanwhile(here, begin_us)
             feeder.wait(seconds + LEAD_S + START_S)
+        spent_s = cpu_s(worker.pid) - spent_s
         clock.sleep(TAIL_S)
         seen = onlooker.seen()
         if worker.exitcode is not None:
@@ -71,4 +76,4 @@ def watch(
         worker.join(30)
         worker.kill()
     seen = seen if job.stateful else numbered(seen)
-    return Watched(*latencies_s(maker, rate, begin_us, count, seen), seen, begin_us)
+    return Watched(*latencies_s(maker, rate, begin_us, count, seen), seen, begin_us, spent_s)

@@ -93,6 +93,15 @@ class Latency:
         return Latency(count, mean, variance, min(self.min_s, other.min_s),
                        max(self.max_s, other.max_s), sample, counts)  # fmt: skip
 
+    def moved(self, by_s: float) -> Latency:
+        """The same latencies, all later by so much."""
+        if not self.count:
+            return self
+        return Latency(
+            self.count, self.mean_s + by_s, self.variance_s2, self.min_s + by_s, self.max_s + by_s,
+            self.values_s + by_s, self.weights,
+        )  # fmt: skip
+
     def not_negative(self) -> Latency:
         """The same latencies, those below zero taken to be zero; the mean is the sample's then."""
         if self.min_s >= 0:

@@ -113,6 +113,16 @@ def micro_batch_phases(ages: Latency, since_last_s: float, time: Timeline) -> di
     return found | {name: Phase.same(seconds) for name, seconds in parts.items()}
 
 
+def real_time_phases(whole: Latency, parts: Mapping[str, Latency]) -> dict[str, Phase]:
+    """The phases of an interval in real-time mode: `parts` by name, and what the whole has more.
+
+    `whole` is the time from arrival to the sink, to which `publish` comes in addition.
+    """
+    found = {name: Phase.of(parts[name]) for name in REAL_TIME if name in parts}
+    known_s = sum(phase.mean_s for name, phase in found.items() if name != "publish")
+    return found | {UNEXPLAINED: Phase.same(max(0.0, whole.mean_s - known_s))}
+
+
 def fitted(known: Mapping[str, float], seconds: float) -> dict[str, float]:
     """Parts of a time that are not more than the whole: Spark's figures are whole milliseconds.
 

@@ -88,3 +88,21 @@ def kill(pid: int) -> None:
     """Kill -9 one process, if it is still there."""
     with suppress(ProcessLookupError):
         os.kill(pid, signal.SIGKILL)
+
+
+def cpu_s(pid: int) -> float:
+    """The seconds of CPU that a process, and all that it has started and still runs, have used."""
+    parents: dict[int, int] = {}
+    used: dict[int, float] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with suppress(OSError, ValueError, IndexError):
+                after = (entry / "stat").read_text().rsplit(")", 1)[1].split()
+                parents[int(entry.name)] = int(after[1])
+                used[int(entry.name)] = (int(after[11]) + int(after[12])) / os.sysconf("SC_CLK_TCK")
+    family, added = {pid}, True
+    while added:
+        more = {child for child, parent in parents.items() if parent in family} - family
+        family |= more
+        added = bool(more)
+    return sum(used.get(each, 0.0) for each in family)

@@ -17,7 +17,7 @@ from headway.testing.crashes import survive
 from headway.testing.job import Job
 from headway.testing.replayed import published, reference_outcome
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
 SETTINGS = hw.Settings(
     master="local[2]",
     pace=hw.Pace(interval_s=0.1, max_rows=400),

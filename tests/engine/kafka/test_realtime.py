@@ -17,12 +17,13 @@ from headway.engine.spark.realtime.needs import check_slots
 from headway.engine.spark.run import RunHandle
 from headway.engine.topics.quarantine import read_quarantine
 from headway.errors import SessionError
+from headway.measure.phases import REAL_TIME
 from headway.plan.modes import RealTime
 from headway.testing.broker import Broker, rows_in, versions_in
 from headway.testing.crashes import Child, snapshot_of
 from headway.testing.job import Job
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
 CLOCK = SystemClock()
 SETTINGS = hw.Settings(
     pace=hw.Pace(interval_s=0.1),
@@ -91,6 +92,10 @@ def test_every_record_is_answered_at_once_with_its_version(
     assert line.because == "real-time mode"
     assert 0 < line.latency["count"] < 700
     assert line.latency["max"] < 60
+    assert list(line.phases) == list(REAL_TIME)
+    assert line.phases["fetch"]["mean"] + line.phases["pause"]["mean"] > 0
+    whole_s = sum(phase["mean"] for phase in line.phases.values())
+    assert whole_s == pytest.approx(line.latency["mean"], rel=0.2)
 
 
 def test_what_cannot_be_read_is_set_aside_with_its_reason(

@@ -7,15 +7,17 @@ from pathlib import Path
 
 import pyarrow.parquet
 import pytest
+from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 from pyspark.sql.datasource import DataSourceRegistration
 
 import headway as hw
+from headway.engine.spark.metering.stages import stages_of
 from headway.engine.spark.run import RunHandle
 from headway.errors import CheckpointError, FlowError
 from headway.flow.stream import Stream
 from headway.measure.account import Account
-from headway.measure.phases import MICRO_BATCH
+from headway.measure.phases import MICRO_BATCH, mean_phases
 from headway.workloads.makers.keyed import Keyed
 
 pytestmark = pytest.mark.spark
@@ -51,8 +53,8 @@ def test_the_pace_changes_five_times_without_a_restart(spark: SparkSession, tmp_
         assert list(line.phases) == list(MICRO_BATCH)
         whole_s = sum(phase["mean"] for phase in line.phases.values())
         assert whole_s == pytest.approx(line.latency["mean"], rel=0.02, abs=0.002)
-        assert line.phases["map"]["mean"] > 0
-        assert line.phases["reduce"]["mean"] > 0
+    means = mean_phases((line.rows, line.phases) for line in lines)
+    assert min(means[name] for name in ("wait", "launch", "map", "reduce", "publish")) > 0
     assert run.account.balanced
 
 
@@ -116,3 +118,17 @@ def test_what_spark_cannot_run_is_said_before_the_start(
 def test_a_run_that_is_given_no_flow_says_so() -> None:
     with pytest.raises(hw.HeadwayError, match=r"ends in .to\(...\); got Stream"):
         hw.run(counts(count=5))  # type: ignore[arg-type]
+
+
+def test_stages_that_spark_has_forgotten_are_no_error(spark: SparkSession) -> None:
+    assert stages_of(spark.sparkContext, "no such group") == []
+    spark.sparkContext.setJobGroup("short", "a job")
+    spark.range(10).selectExpr("id % 3 AS k").groupBy("k").count().collect()
+    spark.sparkContext.setLocalProperty("spark.jobGroup.id", None)  # type: ignore[arg-type]
+    spark.sparkContext._jsc.sc().listenerBus().waitUntilEmpty(10_000)
+    store = spark.sparkContext._jsc.sc().statusStore()
+    found = stages_of(spark.sparkContext, "short")
+    assert len(found) == 2
+    assert all(stage.submitted_us <= stage.launched_us <= stage.completed_us for stage in found)
+    with pytest.raises(Py4JError):
+        store.lastStageAttempt(1_000_000)

@@ -19,6 +19,7 @@ from headway.engine.spark.gate.columns import (
     LAST,
     MAPPED,
     METERED,
+    READ,
     SEQ,
     SPAN,
     TICK,
@@ -34,9 +35,8 @@ from headway.flow.steps import Filter, Map, Merge, PairStep, Reduce, Sink, Sourc
 from headway.flow.windows import END_OF_TIME_US
 from headway.plan.modes import suits_real_time
 
-HIDDEN = (ARRIVAL, TICK, CLOSED, TIME, SEQ, FROM, METERED)
+HIDDEN = (ARRIVAL, TICK, CLOSED, TIME, SEQ, FROM, METERED, READ)
 STAMPS = (VERSION, ARRIVED, MAPPED, WINDOW_END, LAST)  # of answers
-NO_STAMP = "CAST(NULL AS BIGINT)"
 OBSERVED = "headway"
 
 
@@ -108,13 +108,20 @@ def narrowed(part: Flow, step: Step) -> bool:
     return any(isinstance(found, Map | Reduce) for found in above)
 
 
+def unstamped(frame: DataFrame) -> DataFrame:
+    """Records that nobody asks when they were mapped; the states have a place for it anyway."""
+    return frame.withColumn(MAPPED, F.lit(None).cast("bigint"))
+
+
 def compile_part(
-    part: Flow, read: Callable[[Source], DataFrame], pairs: PairSettings, stamp: str = NO_STAMP
+    part: Flow,
+    read: Callable[[Source], DataFrame],
+    pairs: PairSettings,
+    stamped: Callable[[DataFrame], DataFrame] = unstamped,
 ) -> Compiled:
     """Compile the part of a flow that leads to one sink.
 
-    `read` gives the records of a source, metered; `stamp` is the SQL that tells when a record has
-    been mapped.
+    `read` gives the records of a source, metered; `stamped` tells when each has been mapped.
     """
     state = stateful_step(part)
     frames: dict[str, DataFrame] = {}
@@ -129,7 +136,7 @@ def compile_part(
             if isinstance(step, Source):
                 frames[step.name] = read(step)
             elif isinstance(step, Reduce):
-                marked = stamped(inputs[0], stamp) if versioned(part) else inputs[0]
+                marked = stamped(inputs[0]) if versioned(part) else inputs[0]
                 frames[step.name] = compile_reduce(marked, step)
             else:
                 frames[step.name] = compile_step(step, inputs, pairs, part)
@@ -207,11 +214,6 @@ def enter(frame: DataFrame, source: Source, part: Flow) -> DataFrame:
         F.sum(f"{AGES}.blank").alias("blank"),
         F.expr(f"kll_merge_agg_double({AGES}.sketch)").alias("sketch"),
     ).drop(AGES)
-
-
-def stamped(frame: DataFrame, stamp: str) -> DataFrame:
-    """Tell when each record has been mapped."""
-    return frame.withColumn(MAPPED, F.expr(stamp))
 
 
 def compile_reduce(frame: DataFrame, step: Reduce) -> DataFrame:

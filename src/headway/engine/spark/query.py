@@ -63,7 +63,7 @@ class GatedQuery:
         place, final = folder.sink(self.sink), state is not None and state.window is not None
         self._publisher = open_sink(self.sink.target, place, folder.run, keys, final)
         self._query: StreamingQuery | None = None
-        self._telling = False
+        self._telling, self._phases = False, settings.phases
         try:
             self._compiled = self._prepare(PairSettings(settings.buckets, self._quarantine))
         except BaseException:
@@ -104,7 +104,8 @@ class GatedQuery:
             # Some operators are judged only when the query starts.
             raise refused(error) from error
         context, group = self._spark.sparkContext, self.run_id
-        self.meter.stages = lambda: stages_of(context, group)
+        if self._phases:
+            self.meter.stages = lambda: stages_of(context, group)
         execution = self._query._jsq.streamingQuery()
         self.control.attach(lambda: int(execution.watermarkTracker().currentWatermark()))
 

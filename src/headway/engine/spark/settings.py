@@ -17,6 +17,7 @@ class Settings:
     buckets    into how many buckets a Python pair's keys are hashed; fixed for the life of a run
     mode       'micro-batch', or 'real-time' for milliseconds where a flow suits it
     real_time  what batches records in real-time mode
+    phases     whether it is told where the time of answers went, which costs a little
     until      'end' stops when every topic has been read to its end; 'stopped' runs on
     spark      more settings for a session that headway opens itself
     """
@@ -26,6 +27,7 @@ class Settings:
     buckets: int = 16
     mode: Mode = "micro-batch"
     real_time: RealTime = field(default_factory=RealTime)
+    phases: bool = True
     until: str = "end"
     spark: dict[str, str] = field(default_factory=dict)
 

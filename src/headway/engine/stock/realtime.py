@@ -38,6 +38,7 @@ class CountJob:
     pace: Pace = field(default_factory=Pace)
     stateful: bool = True
     slots: int = 4
+    phases: bool = True
 
 
 def flow_of(job: CountJob) -> Flow:
@@ -60,6 +61,7 @@ def work(job: CountJob, ready: Any, stop: Any, orders: Any = None) -> None:
         until="stopped",
         mode=job.mode,
         real_time=job.knobs,
+        phases=job.phases,
         spark={"spark.sql.shuffle.partitions": str(job.knobs.tasks)},
     )
     with run(flow_of(job), folder=job.folder / "run", settings=settings) as handle:

@@ -13,6 +13,7 @@ TIME = "__time_us"  # the record's time, for Python pairs
 SEQ = "__seq"  # the record's place in its topic; NO_RECORD marks a row that is none
 FROM = "__from"  # in real-time mode: the record's topic, partition and offset
 METERED = "__metered"  # there, too: whether the record is one of those whose times are taken
+READ = "__read_ms"  # there, too: when a record was read, if its times are taken
 SPAN = "__window"  # a window while it is being computed
 VERSION = "__version"  # how many records an answer of its key, and window, has seen: it only grows
 ARRIVED = "__arrived_us"  # arrival of the record that brought an answer about

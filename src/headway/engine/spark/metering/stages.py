@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from py4j.protocol import Py4JError
 from pyspark import SparkContext
 
 
@@ -27,16 +28,18 @@ class Stage:
 
 
 def stages_of(context: SparkContext, group: str) -> list[Stage]:
-    """The stages of the last job of a group, in the order in which they ran."""
-    tracker = context.statusTracker()
-    jobs = tracker.getJobIdsForGroup(group)
-    if not len(jobs):
+    """The stages of the last job of a group, in the order in which they ran.
+
+    None when the store does not know them, not yet or not any more: then their time is unexplained.
+    """
+    tracker, store = context.statusTracker(), context._jsc.sc().statusStore()
+    try:
+        jobs = tracker.getJobIdsForGroup(group)
+        info = tracker.getJobInfo(max(jobs)) if len(jobs) else None
+        numbers = info.stageIds if info else ()
+        found = [read_stage(store.lastStageAttempt(number)) for number in numbers]
+    except Py4JError:
         return []
-    info = tracker.getJobInfo(max(jobs))
-    store: Any = context._jsc.sc().statusStore()
-    found = [
-        read_stage(store.lastStageAttempt(number)) for number in (info.stageIds if info else ())
-    ]
     return sorted((stage for stage in found if stage is not None), key=lambda s: s.submitted_us)
 
 

@@ -11,19 +11,21 @@ import numpy as np
 
 from headway.clock import Clock
 from headway.engine.kafka.finals import Finals
+from headway.engine.kafka.witness import Witness
 from headway.engine.spark.folder import RunFolder
 from headway.engine.spark.gate.admission import Admission, admit_records
 from headway.engine.spark.gate.offsets import NATIVE, Decision, GateOffset
 from headway.engine.spark.metering.meter import OBSERVED, Meter, merged, ranges_of
 from headway.engine.spark.metering.set_aside import Ranges
 from headway.engine.spark.realtime.handover import watermark_before
-from headway.engine.spark.realtime.stamps import latency_of
+from headway.engine.spark.realtime.stamps import MAPS, latency_of
 from headway.engine.spark.realtime.write import OUT
 from headway.engine.topics.opening import open_topic
 from headway.engine.topics.port import OpenTopic, Position, count_between, share_out
 from headway.flow.steps import Sink
 from headway.measure.batches import BatchLine
 from headway.measure.latency import Latency
+from headway.measure.phases import real_time_phases
 from headway.plan.modes import RealTime
 
 
@@ -54,6 +56,7 @@ class RealTimeMeter(Meter):
         knobs: RealTime,
     ) -> None:
         self.finals: Finals | None = None
+        self.witness: Witness | None = None
         self._admissions = {each.source.name: each for each in admissions}
         self._topics, self._knobs, self._clock = arrivals.topics, knobs, arrivals.clock
         self._checkpoint = folder.checkpoint(sink)
@@ -62,20 +65,14 @@ class RealTimeMeter(Meter):
     def line_of(self, batch: int, progress: dict[str, Any]) -> BatchLine | None:
         """The line of a checkpoint interval: every record of it has been answered."""
         ends, starts = self.offsets_of(progress)
-        ranges = ranges_of(ends, starts)
-        read, bad = self._read(progress, ends)
-        dropped = sum(o.get("numRowsDroppedByWatermark", 0) for o in progress["stateOperators"])
         wm_ms = watermark_before(self._checkpoint, batch)
-        taken = sum(count_between(*both) for both in ranges.values())
-        if bad or dropped or taken != read:
-            self._set_aside_again(ranges, wm_ms)
         before = self._set_aside
-        aside = self.count(ranges, 0)
-        late = aside.kept_out - bad
-        self._answered += read - bad - late
+        rows = self._count(progress, ends, ranges_of(ends, starts), wm_ms)
         closed = self._settle(batch)
         out = progress["observed"].get(OUT)
-        latency = latency_of(out, "whole")
+        whole, parts = latency_of(out, "whole"), self._parts(progress, ends)
+        latency = whole.moved(parts["publish"].mean_s)
+        phases = real_time_phases(whole, parts) if whole.count else {}
         ahead_s = max(0.0, -latency.min_s)
         started_s = datetime.fromisoformat(progress["timestamp"]).timestamp()
         return BatchLine(
@@ -83,7 +80,7 @@ class RealTimeMeter(Meter):
             batch=batch,
             started_s=started_s,
             published_s=started_s + progress["durationMs"].get("triggerExecution", 0) / 1e3,
-            rows=read - bad - late,
+            rows=rows,
             answers=(int(out["rows"]) if out else 0) + closed.count,
             quarantined=self._set_aside - before,
             interval_s=self._knobs.checkpoint_s,
@@ -99,7 +96,33 @@ class RealTimeMeter(Meter):
             durations_s={k: v / 1e3 for k, v in progress["durationMs"].items()},
             latency_steps=latency.not_negative().steps(),
             clock_ahead_s=round(ahead_s, 6),
+            phases={name: phase.as_dict() for name, phase in phases.items()},
         )
+
+    def _count(
+        self, progress: dict[str, Any], ends: list[GateOffset], ranges: Ranges, wm_ms: int
+    ) -> int:
+        """Enter an interval in the account; how many of its records were answered."""
+        read, bad = self._read(progress, ends)
+        dropped = sum(o.get("numRowsDroppedByWatermark", 0) for o in progress["stateOperators"])
+        taken = sum(count_between(*both) for both in ranges.values())
+        if bad or dropped or taken != read:
+            self._set_aside_again(ranges, wm_ms)
+        late = self.count(ranges, 0).kept_out - bad
+        self._answered += read - bad - late
+        return read - bad - late
+
+    def _parts(self, progress: dict[str, Any], ends: list[GateOffset]) -> dict[str, Latency]:
+        """The times between the stamps, by phase, each over the records that were metered."""
+        seen = progress["observed"]
+        parts = {name: Latency.none() for name in ("pause", "fetch", "map", "shuffle")}
+        for end in ends:
+            row = seen.get(f"{OBSERVED}:{end.source}")
+            for name in ("pause", "fetch"):
+                parts[name] += latency_of(row, name).not_negative()
+        parts["map"] += latency_of(seen.get(MAPS) or seen.get(OUT), "map")
+        parts["shuffle"] += latency_of(seen.get(OUT), "shuffle")
+        return parts | {"publish": self.witness.taken() if self.witness else Latency.none()}
 
     def _settle(self, batch: int) -> Latency:
         """Tell the final answers of windows that have closed; how late they were told."""

@@ -14,6 +14,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from headway.clock import Clock
 from headway.engine.kafka.finals import Finals
 from headway.engine.kafka.sink import KafkaSink
+from headway.engine.kafka.witness import Witness
 from headway.engine.spark.compile import compile_part, refused, shape_of, stateful_step
 from headway.engine.spark.folder import RunFolder
 from headway.engine.spark.gate.admission import Admission
@@ -30,8 +31,8 @@ from headway.engine.spark.realtime.needs import (
     slots_needed,
 )
 from headway.engine.spark.realtime.read import NativeSource, read_native
-from headway.engine.spark.realtime.stamps import NOW_MS
-from headway.engine.spark.realtime.write import kafka_rows
+from headway.engine.spark.realtime.stamps import mapped
+from headway.engine.spark.realtime.write import OUT_MARK, kafka_rows
 from headway.engine.spark.settings import Settings
 from headway.errors import HeadwayError, RunError, SessionError
 from headway.flow.graph import Flow
@@ -55,7 +56,7 @@ class RealTimeQuery:
     ) -> None:
         self._spark, self._part, self._folder, self._clock = spark, part, folder, clock
         self._knobs, self._pairs = settings.real_time, PairSettings(settings.buckets, folder.path)
-        self.sink, self.pace = part.sinks[0], settings.pace
+        self.sink, self.pace, self._phases = part.sinks[0], settings.pace, settings.phases
         self._admissions = [
             Admission(source, shape_of(part, source), folder.set_aside(self.sink))
             for source in part.sources
@@ -80,9 +81,11 @@ class RealTimeQuery:
         check_slots(self._spark, self.slots)
         if self._windowed:
             self.meter.finals = open_finals(self.sink, self._folder, self._clock)
+        if self._phases:
+            self.meter.witness = Witness(self.sink.target.address, OUT_MARK, self._clock)
         set_shuffle(self._spark, self._knobs)
         try:
-            compiled = compile_part(self._part, self._read, self._pairs, NOW_MS)
+            compiled = compile_part(self._part, self._read, self._pairs, mapped)
             rows = kafka_rows(compiled.frame, self._keys)
             servers, _, topic = self.sink.target.address.partition("/")
             millis = round(self._knobs.checkpoint_s * 1e3)
@@ -107,7 +110,8 @@ class RealTimeQuery:
 
     def _read(self, source: Source) -> DataFrame:
         begin = self._folder.begins(self.sink)[source.name]
-        native = NativeSource(source, shape_of(self._part, source), self._knobs, begin)
+        shape = shape_of(self._part, source)
+        native = NativeSource(source, shape, self._knobs, begin, self._phases)
         return read_native(self._spark, native)
 
     @property
@@ -140,9 +144,10 @@ class RealTimeQuery:
 
     def close(self) -> None:
         """Let go of what it holds open, once its last progress has been heard."""
-        if self.meter.finals is not None:
-            self.meter.finals.close()
-            self.meter.finals = None
+        for held in (self.meter.finals, self.meter.witness):
+            if held is not None:
+                held.close()
+        self.meter.finals = self.meter.witness = None
 
     def wind_down(self, patience_s: float) -> None:
         """Wait for the next checkpoint: what is stopped right after it repeats hardly anything."""

@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 
 from headway.engine.spark.compile import OBSERVED
 from headway.engine.spark.gate.admission import MICROS, Shape
-from headway.engine.spark.gate.columns import ARRIVAL, FROM, METERED, TICK
+from headway.engine.spark.gate.columns import ARRIVAL, FROM, METERED, READ, TICK
 from headway.engine.spark.realtime.stamps import NOW_MS, metered, summed
 from headway.engine.topics.port import Position
 from headway.flow.columns.schema import Schema
@@ -19,7 +19,9 @@ from headway.flow.topics import KafkaTopic
 from headway.flow.windows import END_OF_TIME_US
 from headway.plan.modes import RealTime
 
-RECORD, BAD, READ, WHY = "__record", "__bad", "__read_ms", "__why"
+RECORD, BAD, WHY = "__record", "__bad", "__why"
+BEGUN_MS = "unix_millis(current_timestamp())"  # of the interval: the same for all its records
+PAUSED_MS = f"greatest({BEGUN_MS} - {ARRIVAL} / 1000, 0)"
 STRICT = {
     "mode": "PERMISSIVE",
     "columnNameOfCorruptRecord": WHY,
@@ -36,6 +38,7 @@ class NativeSource:
     shape: Shape
     knobs: RealTime
     begin: Position
+    metered: bool = True
 
     @property
     def topic(self) -> KafkaTopic:
@@ -73,14 +76,19 @@ def read_native(spark: SparkSession, native: NativeSource) -> DataFrame:
         F.expr("unix_micros(timestamp)").alias(ARRIVAL),
         F.expr("concat(topic, '-', partition, '-', offset)").alias(FROM),
         F.expr("coalesce(length(value), 0) = 0").alias("__empty"),
-        metered(),
+        metered(native.metered),
     )
     judged = parsed.select("*", F.expr(NOW_MS).alias(READ), F.expr(bad_sql(native)).alias(BAD))
     counted = judged.observe(
         f"{OBSERVED}:{source.name}",
         F.count(F.lit(1)).alias("rows"),
         F.expr(f"count_if({BAD})").alias("bad"),
-        *summed("fetch", f"({READ} - {ARRIVAL} / 1000) / 1000"),
+        # What came before this interval began waited for it: a checkpoint was being made.
+        *summed(
+            "pause",
+            f"CASE WHEN {METERED} THEN greatest({BEGUN_MS} - {ARRIVAL} / 1000, 0) / 1000 END",
+        ),
+        *summed("fetch", f"({READ} - greatest({BEGUN_MS}, {ARRIVAL} / 1000)) / 1000"),
     )
     rows = counted.where(f"NOT {BAD}").select(*columns_sql(native))
     window = native.shape.window
@@ -141,7 +149,7 @@ def columns_sql(native: NativeSource) -> list[Column]:
     for name in native.shape.columns:
         from_key = name == native.topic.key
         made.append(F.col("__key" if from_key else f"{RECORD}.`{name}`").alias(name))
-    made += [F.col(name) for name in (ARRIVAL, FROM, METERED)]
+    made += [F.col(name) for name in (ARRIVAL, FROM, METERED, READ)]
     if native.shape.window is not None:
         made.append(F.expr(f"timestamp_micros({time_sql(native)} - 1)").alias(TICK))
     return made

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from pyspark.sql import Column
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from headway.engine.spark.gate.columns import METERED
+from headway.engine.spark.gate.columns import MAPPED, METERED, READ
 from headway.measure.latency import SKETCH_K, Ages, Latency
 
 # Called for each row, on whatever host the task runs, and no code of ours in the JVM.
 CLOCK = "java_method('java.lang.System', 'currentTimeMillis')"
+MAPS = "headway.map"  # the name under which mapped records are observed
 SHARE = 8  # of so many rows the times of one are taken
 NOW_MS = f"CASE WHEN {METERED} THEN CAST({CLOCK} AS BIGINT) END"
 
 
-def metered() -> Column:
+def metered(wanted: bool) -> Column:
     """A column that picks the rows whose times are taken, whatever they hold."""
-    return F.expr(f"rand() < {1 / SHARE}").alias(METERED)
+    return F.expr(f"rand() < {1 / SHARE}" if wanted else "false").alias(METERED)
 
 
 def summed(name: str, seconds: str) -> list[Column]:
@@ -31,9 +32,15 @@ def summed(name: str, seconds: str) -> list[Column]:
     ]
 
 
+def mapped(frame: DataFrame) -> DataFrame:
+    """Tell when each record that is metered has been mapped, and sum up how long that took."""
+    stamped = frame.withColumn(MAPPED, F.expr(NOW_MS))
+    return stamped.observe(MAPS, *summed("map", f"({MAPPED} - {READ}) / 1000"))
+
+
 def latency_of(row: dict[str, Any] | None, name: str) -> Latency:
     """What was summed up under a name."""
-    if row is None or row[f"{name}_sum"] is None:
+    if row is None or row.get(f"{name}_sum") is None:
         return Latency.none()
     ages = Ages(
         float(row[f"{name}_sum"]), float(row[f"{name}_squares"]), bytes(row[f"{name}_sketch"])

@@ -17,6 +17,7 @@ from headway.engine.spark.gate.columns import (
     LAST,
     MAPPED,
     METERED,
+    READ,
     VERSION,
     WINDOW_END,
 )
@@ -25,6 +26,7 @@ from headway.engine.spark.realtime.stamps import NOW_MS, summed
 OUT = "headway.out"  # the name under which answers are observed
 FROM_MARK = "headway.from"  # the header of a row that no state has seen: whence its record came
 NOT_SHOWN = (*HIDDEN, *STAMPS)
+OUT_MARK = "headway.out"  # the header that tells when a metered row was handed to the sink
 ISO = "yyyy-MM-dd'T'HH:mm:ss.SSSSSSxxx"
 
 
@@ -39,7 +41,9 @@ def kafka_rows(frame: DataFrame, keys: Sequence[str]) -> DataFrame:
     timed = frame.withColumn("__out_ms", F.expr(NOW_MS))
     times = summed("whole", f"(__out_ms - {arrived} / 1000) / 1000")
     if stateful:
-        times += summed("reduced", f"(__out_ms - {MAPPED}) / 1000")
+        times += summed("shuffle", f"(__out_ms - {MAPPED}) / 1000")
+    else:
+        times += summed("map", f"(__out_ms - {READ}) / 1000")
     if LAST in frame.columns:
         # Looked at by nobody, but what is not looked at Spark leaves out of the states, which
         # micro-batch shares.
@@ -48,6 +52,7 @@ def kafka_rows(frame: DataFrame, keys: Sequence[str]) -> DataFrame:
     marks = {VERSION_MARK: VERSION} if stateful else {FROM_MARK: FROM}
     if WINDOW_END in frame.columns:
         marks[WINDOW_MARK] = WINDOW_END
+    marks[OUT_MARK] = "__out_ms"
     headers = [header(name, column) for name, column in marks.items()]
     return seen.select(
         key_of(seen, [name for name in keys if name in shown]).alias("key"),
