@@ -240,6 +240,12 @@ def explain(error: StreamingQueryException, checkpoint: Path) -> HeadwayError:
         marker = f"headway.errors.{kind.__name__}: "
         if marker in text:
             return kind(text.split(marker, 1)[1].split("\n\n")[0].split("\n\tat ")[0].strip())
+    if "CHECKPOINT_FORMAT_V1_NOT_SUPPORTED" in text:
+        return CheckpointError(
+            f"the states in {checkpoint} are kept in a form that real-time mode cannot read: the "
+            "run was begun in a session without spark.sql.streaming.stateStore."
+            "checkpointFormatVersion=2. Go on in micro-batch, or begin anew in a session with it"
+        )
     if "No space left on device" in text:
         return RunError(
             f"the disk under {checkpoint} is full, so the batch could not be completed; nothing is "
