@@ -16,7 +16,7 @@ import orjson
 from confluent_kafka import Consumer, TopicPartition
 from numpy.typing import NDArray
 
-from headway.clock import Clock, SystemClock
+from headway.clock import SystemClock
 from headway.engine.kafka.client import partitions_of
 from headway.flow.rates import Rate, parse_rate
 from headway.flow.topics import RecordMaker
@@ -134,14 +134,3 @@ def numbered(seen: Seen) -> Seen:
     for place, key in enumerate(seen.keys):
         counts[place] = known[key] = known.get(key, 0) + 1
     return Seen(seen.keys, counts, seen.at_us)
-
-
-def wait_until(reached: Any, patience_s: float, clock: Clock | None = None) -> bool:
-    """Wait until something is so; False when the time was up first."""
-    clock = clock or SystemClock()
-    until = clock.steady_s() + patience_s
-    while not reached():
-        if clock.steady_s() > until:
-            return False
-        clock.sleep(0.1)
-    return True

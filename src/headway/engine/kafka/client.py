@@ -11,6 +11,7 @@ from confluent_kafka import (
     IsolationLevel,
     KafkaError,
     KafkaException,
+    Producer,
     TopicPartition,
 )
 from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]
@@ -71,6 +72,16 @@ def offsets_of(servers: str, spec: OffsetSpec, of: Sequence[TopicPartition]) -> 
         request_timeout=ANSWER_S,
     )
     return {each.partition: found.result().offset for each, found in asked.items()}
+
+
+def produce(producer: Producer, topic: str, value: bytes, **more: Any) -> None:
+    """Hand a message to a producer; while its queue is full, wait instead of losing it."""
+    while True:
+        try:
+            producer.produce(topic, value, **more)
+            return
+        except BufferError:
+            producer.poll(0.05)
 
 
 def check_topic(servers: str, topic: str) -> None:

@@ -14,7 +14,7 @@ import orjson
 from confluent_kafka import KafkaError, Message, Producer
 
 from headway.clock import Clock, SystemClock
-from headway.engine.kafka.client import PATIENCE_S, QUIET, partitions_of
+from headway.engine.kafka.client import PATIENCE_S, QUIET, partitions_of, produce
 from headway.errors import TopicError
 from headway.units import Duration, parse_duration
 
@@ -84,14 +84,15 @@ class Distributor:
         place = ANYWHERE
         if self._choose is not None:
             place = self._choose(named, value, self._partitions)
-        while True:
-            try:
-                self._producer.produce(
-                    self.topic, value, named, place, self._heard, timestamp=at_us // 1_000
-                )
-                break
-            except BufferError:
-                self._producer.poll(0.05)
+        produce(
+            self._producer,
+            self.topic,
+            value,
+            key=named,
+            partition=place,
+            on_delivery=self._heard,
+            timestamp=at_us // 1_000,
+        )
         self.sent += 1
         self._producer.poll(0)
         self._complain()

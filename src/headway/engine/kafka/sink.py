@@ -11,7 +11,7 @@ import pyarrow as pa
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
 
 from headway.clock import Clock, SystemClock
-from headway.engine.kafka.client import PATIENCE_S, QUIET, away, partitions_of
+from headway.engine.kafka.client import PATIENCE_S, QUIET, away, partitions_of, produce
 from headway.errors import TopicError
 
 MARK = "headway.batch"  # the header that tells a consumer which batch a row belongs to
@@ -96,7 +96,7 @@ class KafkaSink:
         producer.begin_transaction()
         mark = (MARK, str(batch).encode())
         for place, (key, value, header) in enumerate(rows):
-            self._produce(producer, key, value, [mark, *header])
+            produce(producer, self._topic, value, key=key, headers=[mark, *header])
             if place % AT_ONCE == 0:
                 producer.poll(0)
         producer.send_offsets_to_transaction(
@@ -105,20 +105,6 @@ class KafkaSink:
             PATIENCE_S,
         )
         producer.commit_transaction(PATIENCE_S)
-
-    def _produce(
-        self,
-        producer: Producer,
-        key: bytes | None,
-        value: bytes,
-        header: Header,
-    ) -> None:
-        while True:
-            try:
-                producer.produce(self._topic, value, key, headers=header)
-                return
-            except BufferError:
-                producer.poll(0.1)
 
     def _give_up(self, producer: Producer, error: KafkaException) -> None:
         """Leave the transaction; whether it was committed after all, the next attempt looks up."""

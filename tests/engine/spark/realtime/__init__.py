@@ -1,0 +1,1 @@
+"""Tests of real-time mode that need no Spark."""
