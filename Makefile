@@ -32,7 +32,7 @@ demo: setup ## Run the main job for about a minute on an embedded default, with 
 	$(BIN)/headway demo
 
 test: setup ## Run every test.
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder
 
 check: setup ## Lint, format and types.
 	$(BIN)/ruff check src tests examples
