@@ -270,6 +270,25 @@ def test_a_batch_that_was_interrupted_is_finished_before_the_mode_changes(
     assert {row["n"] for row in newest(broker, topic).values()} == {200}
 
 
+def test_a_broker_that_dies_and_returns_costs_time_and_nothing_else(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    with Broker() as broker:
+        broker.create("words", 2)
+        flow = counts(broker, "words")
+        with hw.run(flow, folder=tmp_path / "run", session=spark, settings=SETTINGS) as run:
+            send(broker, "words", range(700))
+            wait_for(run, answered(broker, "words", 700))
+            broker.kill()
+            CLOCK.sleep(1.0)
+            broker.start()
+            send(broker, "words", range(700, 1400))
+            wait_for(run, accounted(run, 1400))
+        assert {row["n"] for row in newest(broker, "words").values()} == {200}
+        assert run.account.answered == 1400
+        assert run.account.balanced, str(run.account)
+
+
 def test_too_few_slots_are_told_before_the_start(spark: SparkSession) -> None:
     with pytest.raises(SessionError, match=r"takes 99 slots; Spark has \d+\. Start it with more"):
         check_slots(spark, 99)

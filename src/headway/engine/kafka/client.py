@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 from confluent_kafka import (
     Consumer,
@@ -16,8 +16,10 @@ from confluent_kafka import (
 )
 from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]
 
+from headway.clock import Clock
 from headway.errors import TopicError
 
+Found = TypeVar("Found")
 PATIENCE_S = 120.0  # how long a broker may be away before a run gives up
 ANSWER_S = 5.0  # how long one question may take
 EARLIEST, LATEST = OffsetSpec.earliest(), OffsetSpec.latest()  # type: ignore[no-untyped-call]
@@ -72,6 +74,18 @@ def offsets_of(servers: str, spec: OffsetSpec, of: Sequence[TopicPartition]) -> 
         request_timeout=ANSWER_S,
     )
     return {each.partition: found.result().offset for each, found in asked.items()}
+
+
+def patiently(ask: Callable[[], Found], clock: Clock, patience_s: float = PATIENCE_S) -> Found:
+    """Ask a broker something, and again while it is away, for a while."""
+    until = clock.steady_s() + patience_s
+    while True:
+        try:
+            return ask()
+        except KafkaException as error:
+            if not away(error) or clock.steady_s() > until:
+                raise
+            clock.sleep(0.2)
 
 
 def produce(producer: Producer, topic: str, value: bytes, **more: Any) -> None:

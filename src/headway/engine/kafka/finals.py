@@ -16,7 +16,7 @@ from pathlib import Path
 from confluent_kafka import Consumer, KafkaError, Message, TopicPartition
 
 from headway.clock import Clock, SystemClock
-from headway.engine.kafka.client import LATEST, QUIET, offsets_of, partitions_of
+from headway.engine.kafka.client import LATEST, QUIET, offsets_of, partitions_of, patiently
 from headway.engine.kafka.sink import FINAL_MARK, VERSION_MARK, WINDOW_MARK, Header, KafkaSink, Row
 from headway.engine.topics.spool import write_durably
 from headway.errors import TopicError
@@ -86,10 +86,9 @@ class Finals:
         """Where to follow from: the first answers of the windows that were open, or the end."""
         floor: dict[str, int] = json.loads(self._kept.read_text()) if self._kept.exists() else {}
         places, ends = [], self._ends()
-        for place in partitions_of(self._servers, self._topic):
-            place.offset = floor.get(str(place.partition), ends[place.partition])
-            self._read[place.partition] = place.offset
-            places.append(place)
+        for partition, end in ends.items():
+            self._read[partition] = floor.get(str(partition), end)
+            places.append(TopicPartition(self._topic, partition, self._read[partition]))
         if not self._kept.exists():
             self._keep_floor()
         return places
@@ -129,15 +128,20 @@ class Finals:
     def _catch_up(self) -> None:
         """Wait until everything has been seen that is in the topic now."""
         ends = self._ends()
+        for partition in ends.keys() - self._read.keys():  # the topic has grown
+            self._read[partition] = 0
+            self._consumer.incremental_assign([TopicPartition(self._topic, partition, 0)])
         until = self._clock.steady_s() + PATIENCE_S
-        while any(self._read.get(partition, 0) < end for partition, end in ends.items()):
+        while any(self._read[partition] < end for partition, end in ends.items()):
             if self._clock.steady_s() > until:
                 raise TopicError(f"the answers in {self._topic!r} cannot be followed any more")
             self._clock.sleep(POLL_S / 10)
 
     def _ends(self) -> dict[int, int]:
-        of = partitions_of(self._servers, self._topic)
-        return offsets_of(self._servers, LATEST, of)
+        return patiently(
+            lambda: offsets_of(self._servers, LATEST, partitions_of(self._servers, self._topic)),
+            self._clock,
+        )
 
     def _keep_floor(self) -> None:
         """Remember from where a restart must follow so as to see the open windows whole."""

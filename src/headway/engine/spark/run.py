@@ -133,7 +133,13 @@ class RunHandle:
             for query in self._queries:
                 query.close()
             self._queries.clear()
-            self._start(mode)
+            try:
+                self._start(mode)
+            except BaseException as error:
+                said = error if isinstance(error, HeadwayError) else None
+                self._error = said or RunError(f"the mode could not be changed: {error}")
+                self._end()
+                raise
             for query in self._queries:
                 query.wait_working(patience_s)
             return self._clock.steady_s() - silent_s
