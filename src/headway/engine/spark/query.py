@@ -30,7 +30,7 @@ from headway.engine.spark.gate.columns import LAST, VERSION, WINDOW_END
 from headway.engine.spark.gate.control import Control
 from headway.engine.spark.gate.source import FORMAT, GateSource, GateSpec
 from headway.engine.spark.metering.meter import GateMeter, Published
-from headway.engine.spark.metering.stages import stages_of
+from headway.engine.spark.metering.stages import Glances, stages_of
 from headway.engine.spark.pair_step import PairSettings
 from headway.engine.spark.settings import Settings
 from headway.engine.spark.sinks import open_sink
@@ -105,7 +105,7 @@ class GatedQuery:
             raise refused(error) from error
         context, group = self._spark.sparkContext, self.run_id
         if self._phases:
-            self.meter.stages = lambda: stages_of(context, group)
+            self.meter.glances = Glances(lambda: stages_of(context, group), self._clock)
         execution = self._query._jsq.streamingQuery()
         self.control.attach(lambda: int(execution.watermarkTracker().currentWatermark()))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -14,7 +13,7 @@ from headway.engine.spark.folder import RunFolder
 from headway.engine.spark.gate.offset_log import LoggedBatch, read_offset_log
 from headway.engine.spark.gate.offsets import NATIVE, Decision, GateOffset
 from headway.engine.spark.metering.set_aside import Ranges, SetAside, count_set_aside
-from headway.engine.spark.metering.stages import Stage, phases_within
+from headway.engine.spark.metering.stages import Glances
 from headway.engine.topics.port import Position, count_between
 from headway.flow.steps import Sink
 from headway.measure.account import Account
@@ -167,7 +166,7 @@ class GateMeter(Meter):
 
     def __init__(self, sink: Sink, folder: RunFolder, arrivals: Arrivals) -> None:
         self._published: dict[int, Published] = {}
-        self.stages: Callable[[], Sequence[Stage]] = tuple  # of the last batch, asked of Spark
+        self.glances: Glances | None = None  # at the stages of batches
         super().__init__(sink, folder, arrivals)
 
     def published(self, batch: int, what: Published) -> None:
@@ -226,7 +225,7 @@ class GateMeter(Meter):
             return {}
         took_s = {name: ms / 1e3 for name, ms in progress["durationMs"].items()}
         commit_ms = sum(each.get("commitTimeMs", 0) for each in progress["stateOperators"])
-        state_s = {"commit": commit_ms / 1e3}
+        between = (published.called_us, published.computed_us)
         timeline = Timeline(
             decided.at_us,
             published.called_us,
@@ -236,7 +235,7 @@ class GateMeter(Meter):
                 "offsets": took_s.get("walCommit", 0.0),
                 "planning": took_s.get("queryPlanning", 0.0) + took_s.get("getBatch", 0.0),
             },
-            phases_within(self.stages(), published.called_us, published.computed_us, state_s),
+            self.glances.within(*between, commit_ms / 1e3) if self.glances else {},
         )
         before_s = self.lines[-1].published_s if self.lines else 0.0
         found = micro_batch_phases(aged, decided.at_us / 1e6 - before_s, timeline)

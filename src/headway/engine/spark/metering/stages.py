@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from py4j.protocol import Py4JError
 from pyspark import SparkContext
+
+from headway.clock import Clock
+
+EVERY_S = 5.0  # between two glances at the stages
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +47,28 @@ def stages_of(context: SparkContext, group: str) -> list[Stage]:
     return sorted((stage for stage in found if stage is not None), key=lambda s: s.submitted_us)
 
 
+class Glances:
+    """Asks for the stages of a batch now and then: each time costs a tenth of a batch's time.
+
+    In between, the time that a batch spent in its stages is shared out as at the last glance.
+    """
+
+    def __init__(self, look: Callable[[], Sequence[Stage]], clock: Clock) -> None:
+        self._look, self._clock = look, clock
+        self._looked_s = -EVERY_S
+        self._shares: dict[str, float] = {}
+
+    def within(self, called_us: int, computed_us: int, commit_s: float) -> dict[str, float]:
+        """What the time from the call to the result was spent on, by phase."""
+        spent_s = max(0.0, (computed_us - called_us) / 1e6)
+        if self._clock.steady_s() - self._looked_s >= EVERY_S and (stages := self._look()):
+            self._looked_s = self._clock.steady_s()
+            found = phases_within(stages, called_us, computed_us, commit_s)
+            whole_s = max(spent_s, sum(found.values()), 1e-6)
+            self._shares = {name: part / whole_s for name, part in found.items()}
+        return {name: share * spent_s for name, share in self._shares.items()}
+
+
 def read_stage(data: Any) -> Stage | None:
     """A stage of the store's; None for one that was skipped or has not ended."""
     times = [data.submissionTime(), data.firstTaskLaunchedTime(), data.completionTime()]
@@ -60,11 +86,11 @@ def read_stage(data: Any) -> Stage | None:
 
 
 def phases_within(
-    stages: Sequence[Stage], called_us: int, computed_us: int, state_s: Mapping[str, float]
+    stages: Sequence[Stage], called_us: int, computed_us: int, commit_s: float
 ) -> dict[str, float]:
     """What the time from the call to the result was spent on, by phase.
 
-    Wall time of a stage is shared out as its tasks spent theirs. `state_s` is what the tasks spent
+    Wall time of a stage is shared out as its tasks spent theirs. `commit_s` is what the tasks spent
     on bringing states to disk.
     """
     if not stages:
@@ -83,8 +109,8 @@ def phases_within(
         if number == 0:
             parts["map"] += rest_s
             continue
-        commit_s = min(rest_s, stage.wall_s * state_s.get("commit", 0.0) / busy_s)
-        parts["state"] += commit_s
-        parts["reduce"] += rest_s - commit_s
+        state_s = min(rest_s, stage.wall_s * commit_s / busy_s)
+        parts["state"] += state_s
+        parts["reduce"] += rest_s - state_s
     parts["collect"] = max(0.0, (computed_us - at_us) / 1e6)
     return parts
