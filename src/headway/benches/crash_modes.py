@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 from collections import Counter
 from dataclasses import dataclass, field, replace
@@ -74,8 +73,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
         "begun_in": dict(Counter(seen.modes)),
         "starts_s_median": round(median(seen.starts_s), 2),
     }
-    options.report.mkdir(parents=True, exist_ok=True)
-    (options.report / "crash_modes.json").write_text(json.dumps(figures, indent=1))
+    options.keep("crash_modes", figures)
     return figures
 
 

@@ -52,12 +52,10 @@ def run(options: BenchOptions) -> dict[str, Any]:
                     cost = measure(broker, Path(place) / name, mode, by, options.quick)
                     found.setdefault((mode, by), []).append(cost)
                     shown(bar, name, cost)
-    figures = {"batch_ratio": 0.0, "boundary_ratio": 0.0}
-    figures |= figures_of(found, "micro-batch", "batch")
+    figures = figures_of(found, "micro-batch", "batch")
     figures |= figures_of(found, "real-time", "boundary")
     figures |= {"repeats": repeats, "checkpoint_s": CHECKPOINT_S, "target_ratio": 0.6}
-    options.report.mkdir(parents=True, exist_ok=True)
-    (options.report / "floor.json").write_text(json.dumps(figures, indent=1))
+    options.keep("floor", figures)
     return figures
 
 

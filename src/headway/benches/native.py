@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pyarrow as pa
@@ -42,8 +41,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
             bar.advance(len(entries))
     check_equal(made)
     figures = figures_of({n: rounds.blocks(c.took_s) for n, c in made.items()}, rows, rounds)
-    options.report.mkdir(parents=True, exist_ok=True)
-    (options.report / "native.json").write_text(json.dumps(figures, indent=1))
+    options.keep("native", figures)
     return figures
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -29,6 +31,11 @@ class BenchOptions:
     repeats: int | None = None
     report: Path = Path("headway-report")
     seed: int = 0
+
+    def keep(self, name: str, figures: dict[str, Any]) -> None:
+        """Write a benchmark's figures to its file in the report's folder."""
+        self.report.mkdir(parents=True, exist_ok=True)
+        (self.report / f"{name}.json").write_text(json.dumps(figures, indent=1))
 
 
 class Bar:

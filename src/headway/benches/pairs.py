@@ -8,7 +8,6 @@ the fixed cost of a batch of Spark, which all of them have, hides what a record 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -124,8 +123,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
             for case in cases:
                 measured[str(case.keys)] = measure(contest, case, options.seed, bar)
     figures = figures_of(measured, cases, missing())
-    options.report.mkdir(parents=True, exist_ok=True)
-    (options.report / "pairs.json").write_text(json.dumps(figures, indent=1))
+    options.keep("pairs", figures)
     return figures
 
 

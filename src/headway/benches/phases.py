@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -70,8 +69,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
         "target_error": 0.05,
         "target_overhead": 0.03,
     }
-    options.report.mkdir(parents=True, exist_ok=True)
-    (options.report / "phases.json").write_text(json.dumps(figures, indent=1))
+    options.keep("phases", figures)
     return figures
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -57,8 +56,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
         "rate_per_s": RATE, "checkpoint_s": CHECKPOINT_S, "warm_up_s": span.warm_s,
         "measured_s": span.measured_s, "repeats": repeats, "target_ratio": 0.3,
     }  # fmt: skip
-    options.report.mkdir(parents=True, exist_ok=True)
-    (options.report / "realtime.json").write_text(json.dumps(figures, indent=1))
+    options.keep("realtime", figures)
     return figures
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -49,8 +48,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
         watched = watch(job, maker, RATE, seconds, orders)
     figures = figures_of(watched, maker, told, at_us)
     figures |= {"changes": changes, "rate_per_s": RATE, "target_gap_s": 5.0}
-    options.report.mkdir(parents=True, exist_ok=True)
-    (options.report / "switch.json").write_text(json.dumps(figures, indent=1))
+    options.keep("switch", figures)
     return figures
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -89,8 +88,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
                 bar.advance(note=f"{name}, {mode}")
     figures: dict[str, Any] = {"workloads": found, "highest_rate": highest(found)}
     figures |= {"step_s": stairs.step_s, "warm_up_s_per_step": stairs.warm_s}
-    options.report.mkdir(parents=True, exist_ok=True)
-    (options.report / "tradeoff.json").write_text(json.dumps(figures, indent=1))
+    options.keep("tradeoff", figures)
     (options.report / "tradeoff.svg").write_text(plot(found))
     Console(stderr=True).print(table_of(found))
     return figures
