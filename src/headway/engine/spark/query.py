@@ -37,21 +37,47 @@ from headway.engine.spark.sinks import open_sink
 from headway.engine.topics.opening import open_topic
 from headway.errors import CheckpointError, HeadwayError, RunError, TopicError
 from headway.flow.graph import Flow
-from headway.flow.steps import PairStep, Source
+from headway.flow.steps import PairStep, Sink, Source
 from headway.keep.pacing import Pace
 from headway.measure.latency import Latency
 
 POLL_S = 0.02
 
 
-class GatedQuery:
+class StartedQuery:
+    """A query of Spark's that leads to one sink, in whatever mode."""
+
+    def __init__(self, sink: Sink, folder: RunFolder) -> None:
+        self.sink, self._folder = sink, folder
+        self._query: StreamingQuery | None = None
+
+    @property
+    def run_id(self) -> str:
+        """By what progress events name the query."""
+        assert self._query is not None
+        return str(self._query.runId)
+
+    @property
+    def active(self) -> bool:
+        """Whether the query still runs."""
+        return self._query is not None and self._query.isActive
+
+    def error(self) -> HeadwayError | None:
+        """Why the query failed, in words that say what to do; None while it has not."""
+        if self._query is None:
+            return None
+        found = self._query.exception()
+        return explain(found, self._folder.checkpoint(self.sink)) if found else None
+
+
+class GatedQuery(StartedQuery):
     """The query that leads to one sink of a flow."""
 
     def __init__(
         self, spark: SparkSession, part: Flow, folder: RunFolder, settings: Settings, clock: Clock
     ) -> None:
-        self._spark, self._part, self._folder, self._clock = spark, part, folder, clock
-        self.sink = part.sinks[0]
+        super().__init__(part.sinks[0], folder)
+        self._spark, self._part, self._clock = spark, part, clock
         state = stateful_step(part)
         self._by_arrival = all(source.time is None for source in part.sources)
         self.control = Control(settings.pace, state.window if state else None, clock)
@@ -62,7 +88,6 @@ class GatedQuery:
         keys = ("key",) if self._pair else state.key if state else ()
         place, final = folder.sink(self.sink), state is not None and state.window is not None
         self._publisher = open_sink(self.sink.target, place, folder.run, keys, final)
-        self._query: StreamingQuery | None = None
         self._telling, self._phases = False, settings.phases
         try:
             self._compiled = self._prepare(PairSettings(settings.buckets, self._quarantine))
@@ -122,17 +147,6 @@ class GatedQuery:
     def all_read(self) -> bool:
         """Whether every topic has been read to its end."""
         return self.control.all_read.is_set()
-
-    @property
-    def run_id(self) -> str:
-        """By what progress events name the query."""
-        assert self._query is not None
-        return str(self._query.runId)
-
-    @property
-    def active(self) -> bool:
-        """Whether the query still runs."""
-        return self._query is not None and self._query.isActive
 
     def _publish(self, frame: DataFrame, batch: int) -> None:
         called_us = self._clock.now_us()
@@ -222,13 +236,6 @@ class GatedQuery:
         while self._query.isActive and self._clock.steady_s() < until:
             if self.control.idle.wait(POLL_S):
                 return
-
-    def error(self) -> HeadwayError | None:
-        """Why the query failed, in words that say what to do; None while it has not."""
-        if self._query is None:
-            return None
-        found = self._query.exception()
-        return explain(found, self._folder.checkpoint(self.sink)) if found else None
 
 
 def explain(error: StreamingQueryException, checkpoint: Path) -> HeadwayError:

@@ -9,7 +9,6 @@ from typing import Any
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.streaming.query import StreamingQuery
 
 from headway.clock import Clock
 from headway.engine.kafka.finals import Finals
@@ -20,7 +19,7 @@ from headway.engine.spark.folder import RunFolder
 from headway.engine.spark.gate.admission import Admission
 from headway.engine.spark.gate.offset_log import read_numbered
 from headway.engine.spark.pair_step import PairSettings
-from headway.engine.spark.query import explain
+from headway.engine.spark.query import StartedQuery
 from headway.engine.spark.realtime.handover import begins_in, leave_positions, watermark_before
 from headway.engine.spark.realtime.meter import RealTimeMeter, TopicArrivals
 from headway.engine.spark.realtime.needs import (
@@ -34,7 +33,7 @@ from headway.engine.spark.realtime.read import NativeSource, read_native
 from headway.engine.spark.realtime.stamps import mapped
 from headway.engine.spark.realtime.write import OUT_MARK, kafka_rows
 from headway.engine.spark.settings import Settings
-from headway.errors import HeadwayError, RunError, SessionError
+from headway.errors import RunError, SessionError
 from headway.flow.graph import Flow
 from headway.flow.steps import Reduce, Sink, Source
 from headway.keep.pacing import Pace
@@ -48,15 +47,16 @@ NO_CONNECTOR = (
 SHORTEST = "spark.sql.streaming.realTimeMode.minBatchDuration"
 
 
-class RealTimeQuery:
+class RealTimeQuery(StartedQuery):
     """The query that leads to one sink of a flow, running on from checkpoint to checkpoint."""
 
     def __init__(
         self, spark: SparkSession, part: Flow, folder: RunFolder, settings: Settings, clock: Clock
     ) -> None:
-        self._spark, self._part, self._folder, self._clock = spark, part, folder, clock
+        self._spark, self._part, self._clock = spark, part, clock
         self._knobs, self._pairs = settings.real_time, PairSettings(settings.buckets, folder.path)
-        self.sink, self.pace, self._phases = part.sinks[0], settings.pace, settings.phases
+        super().__init__(part.sinks[0], folder)
+        self.pace, self._phases = settings.pace, settings.phases
         self._admissions = [
             Admission(source, shape_of(part, source), folder.set_aside(self.sink))
             for source in part.sources
@@ -68,7 +68,6 @@ class RealTimeQuery:
             folder.keep_begins(self.sink, begins_in(checkpoint) or fresh)
         leave_positions(checkpoint)
         self.meter = RealTimeMeter(self.sink, folder, arrivals, self._admissions, self._knobs)
-        self._query: StreamingQuery | None = None
         state = stateful_step(part)
         self._keys = state.key if isinstance(state, Reduce) else ()
         self._windowed = state is not None and state.window is not None
@@ -115,17 +114,6 @@ class RealTimeQuery:
         return read_native(self._spark, native)
 
     @property
-    def run_id(self) -> str:
-        """By what progress events name the query."""
-        assert self._query is not None
-        return str(self._query.runId)
-
-    @property
-    def active(self) -> bool:
-        """Whether the query still runs."""
-        return self._query is not None and self._query.isActive
-
-    @property
     def all_read(self) -> bool:
         """Never: anyone may append to a topic."""
         return False
@@ -166,13 +154,6 @@ class RealTimeQuery:
             if sum(stage.numActiveTasks for stage in stages if stage) >= self.slots:
                 return
             self._clock.sleep(POLL_S)
-
-    def error(self) -> HeadwayError | None:
-        """Why the query failed, in words that say what to do; None while it has not."""
-        if self._query is None:
-            return None
-        found = self._query.exception()
-        return explain(found, self._folder.checkpoint(self.sink)) if found else None
 
 
 def open_finals(sink: Sink, folder: RunFolder, clock: Clock) -> Finals:
