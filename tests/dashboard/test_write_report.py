@@ -17,6 +17,7 @@ from headway.errors import RunError
 from headway.measure.account import Account
 from headway.measure.batches import BatchLine
 from headway.measure.summary import account_of
+from headway.measure.phases import MICRO_BATCH
 from headway.testing.logs import START_S, made_lines
 
 VOID = {"meta", "br", "line", "rect", "path", "circle"}
@@ -87,12 +88,13 @@ def test_every_plot_and_every_batch_is_there(tmp_path: Path) -> None:
         "Time a batch took, and the interval set for it",
         "Records waiting when a batch was published",
         "Records quarantined, by batch",
+        "Where the time of an answer went, by batch",
     ]
     for caption in captions:
         assert caption in page.words
     drawings = [attrs for tag, attrs in page.tags if "data-tips" in attrs]
     assert len(drawings) == 2 * len(captions)
-    assert sum(tag == "tr" for tag, _ in page.tags) == 1 + 60 + 3
+    assert sum(tag == "tr" for tag, _ in page.tags) == 1 + 60 + 1 + len(MICRO_BATCH)
     assert "load rose: interval 0.8s" in page.words
 
 
@@ -178,7 +180,7 @@ def test_a_browser_shows_the_plots_and_the_tip_under_the_pointer(tmp_path: Path)
     command = [str(BROWSER), *FLAGS.split(), profile, "--dump-dom", path.as_uri()]
     dom = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
     said = json.loads(dict(Page(dom).tags)["body"]["data-said"] or "")
-    assert said["plots"] == 7
+    assert said["plots"] == 8
     assert "batch 19" in said["tip"]
     assert said["shown"] == "visible"
     assert not said["wide"]

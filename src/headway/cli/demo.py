@@ -15,6 +15,7 @@ from headway.cli.options import (
     GoalText,
     Json,
     Length,
+    MetricsPort,
     ReportFolder,
     seconds_or_none,
 )
@@ -51,6 +52,7 @@ def demo(
     ] = None,
     quick: Annotated[bool, typer.Option(help="20 s with windows of 5 s.")] = False,
     kafka: Annotated[bool, typer.Option("--kafka", help="Through a Kafka broker.")] = False,
+    metrics_port: MetricsPort = None,
     as_json: Json = False,
 ) -> None:
     """Count the words of tweets in windows for a minute, then write a report."""
@@ -68,7 +70,7 @@ def demo(
             flow, grace_s = kafka_flow(words, what, size), KAFKA_GRACE_S
             stack.enter_context(Feeder(what))
         watched = Watched(title, limit, for_s, WARMUP, grace_s)
-        wanted = Wanted(flow, limit, folder)
+        wanted = Wanted(flow, limit, folder, metrics_port=metrics_port)
         result = watch_run(context.obj, wanted, watched, report / "demo.html", words.top)
     tell(result, as_json=as_json)
 

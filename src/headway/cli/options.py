@@ -21,6 +21,10 @@ ReportFolder = Annotated[Path, typer.Option("--report", help="Where the HTML rep
 Warmup = Annotated[
     int, typer.Option("--warmup", min=0, help="First batches to leave out of the figures.")
 ]
+MetricsPort = Annotated[
+    int | None,
+    typer.Option("--metrics-port", min=0, max=65_535, help="Serve figures to Prometheus there."),
+]
 
 
 def seconds_or_none(text: str | None, option: str) -> float | None:

@@ -14,6 +14,7 @@ from headway.cli.options import (
     GoalText,
     Json,
     Length,
+    MetricsPort,
     ReportFolder,
     Warmup,
     seconds_or_none,
@@ -43,6 +44,7 @@ def run_file(
         Literal["micro-batch", "real-time"], typer.Option(help="How Spark runs the flow.")
     ] = "micro-batch",
     warmup: Warmup = 0,
+    metrics_port: MetricsPort = None,
     report: ReportFolder = REPORT_FOLDER,
     as_json: Json = False,
 ) -> None:
@@ -56,6 +58,7 @@ def run_file(
         seconds_or_none(interval, "--interval"),
         max_rows,
         mode,
+        metrics_port=metrics_port,
     )
     title = f"{path.name}: {name}" if name else path.name
     say(Console(stderr=True), "starting Spark ...")

@@ -11,9 +11,10 @@ from headway.dashboard.about import RunAbout
 from headway.dashboard.distribution import distribution_of
 from headway.dashboard.draw.histogram import Mark, draw_distribution
 from headway.dashboard.draw.plots import NARROW, WIDE, Frame, TimePlot, draw
+from headway.dashboard.phases import phases_plot, waterfall
 from headway.dashboard.points import by_query, points_of
 from headway.dashboard.sections import Timeline, plots_of, seconds
-from headway.dashboard.tables import batch_table, phase_table
+from headway.dashboard.tables import batch_table
 from headway.dashboard.verdict import Verdict, judge
 from headway.flow.goals import Goal, parse_goal
 from headway.measure.batches import BatchLine
@@ -121,20 +122,24 @@ def query_part(
     kept = [line for line in lines if line.batch not in warm]
     figures = [figure(first, wide=True), distribution_figure(kept, goal)]
     figures += [figure(plot) for plot in others]
+    if (spent := phases_plot(timeline)) is not None:
+        figures.insert(1, figure(spent, wide=True))
     note = ""
     if timeline.grouped():
         note = (
             f"<p class='soft'>{len(lines):,} batches are drawn as {len(points):,} points: median "
             "p50, mean records, worst of everything else.</p>"
         )
-    tables = phase_table(kept) + batch_table(lines, about.started_s, warm)
+    tables = waterfall(kept) + batch_table(lines, about.started_s, warm)
     plots = f"<div class='plots'>{''.join(figures)}</div>"
     return f"<h2>Over time (min:s since the start)</h2>{note}{plots}{tables}"
 
 
 def figure(plot: TimePlot, *, wide: bool = False) -> str:
     """A plot in both of its sizes, of which the page shows the one that fits."""
-    named = plot.series if len(plot.series) > 1 else ()
+    # A stack is named from below, where the first phase is.
+    stacked = all(one.shape == "area" for one in plot.series)
+    named = () if len(plot.series) < 2 else plot.series[::-1] if stacked else plot.series
     keys = "".join(f"<span class='key {one.look}'>{escape(one.name)}</span>" for one in named)
     caption = f"<figcaption><h3>{escape(plot.title)}</h3>{keys}</figcaption>"
     return sized(caption, draw(plot, WIDE if wide else HALF), draw(plot, NARROW), wide=wide)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import groupby
 from statistics import fmean, median
 
 from headway.measure.batches import BatchLine
+from headway.measure.phases import mean_phases
 
 MOST_POINTS = 400
 
@@ -34,6 +35,7 @@ class Point:
     window_max_s: float | None
     warm: bool
     because: str
+    phases_s: Mapping[str, float] = field(default_factory=dict)  # the mean time in each
 
 
 def by_query(lines: Sequence[BatchLine]) -> dict[str, list[BatchLine]]:
@@ -71,4 +73,5 @@ def point_of(group: Sequence[BatchLine], started_s: float, warm: frozenset[int])
         window_max_s=max(one["max"] for one in windows) if windows else None,
         warm=last.batch in warm,
         because=last.because,
+        phases_s=mean_phases((line.rows, line.phases) for line in group),
     )

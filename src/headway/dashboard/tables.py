@@ -1,4 +1,4 @@
-"""The tables of a report: one row for each batch, and where a batch's time went."""
+"""The table of a report that has one row for each batch."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from html import escape
 from headway.dashboard.draw.scales import elapsed_text
 from headway.dashboard.sections import seconds
 from headway.measure.batches import BatchLine
-from headway.measure.phases import MICRO_BATCH, REAL_TIME, mean_phases
 
 MOST_ROWS = 500
 HEADS = ("batch", "published", "records", "answers", "quarantined", "waiting", "interval", "took",
@@ -50,23 +49,3 @@ def batch_row(line: BatchLine, started_s: float, warm: bool) -> str:
     )
     kind = " class='warmed'" if warm else ""
     return f"<tr{kind}>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>"
-
-
-def phase_table(lines: Sequence[BatchLine]) -> str:
-    """The mean time of an answer in each phase, in order; empty where the log has none."""
-    means = mean_phases((line.rows, line.phases) for line in lines)
-    if not means:
-        return ""
-    longest_s = max(means.values()) or 1.0
-    meanings = MICRO_BATCH | REAL_TIME
-    rows = "".join(
-        f"<tr title='{escape(meanings.get(name, ''))}'><td class='name'>{escape(name)}</td>"
-        f"<td>{seconds(mean_s)}</td>"
-        f"<td class='meter'><div class='share' style='width:{mean_s / longest_s:.1%}'></div></td>"
-        "</tr>"
-        for name, mean_s in means.items()
-    )
-    return (
-        "<details open><summary>Where the time of an answer went, on average</summary>"
-        f"<div class='scroll'><table><tbody>{rows}</tbody></table></div></details>"
-    )

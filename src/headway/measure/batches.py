@@ -14,7 +14,8 @@ from typing import Any
 class BatchLine:
     """What the log keeps of one batch; times are seconds since 1970 or durations in seconds.
 
-    `phases` says where the time of the answers went; see measure/phases.py.
+    `phases` says where the time of the answers went (measure/phases.py), `moments` how records came
+    and how long they, or their batch, were served (measure/moments.py).
     `clock_ahead_s` is by how much, at least, the clock that stamped the records was ahead of ours:
     answers seemed to come before their records. Such latencies count as zero.
     """
@@ -39,7 +40,8 @@ class BatchLine:
     durations_s: dict[str, float] = field(default_factory=dict)
     latency_steps: list[float] = field(default_factory=list)
     clock_ahead_s: float = 0.0
-    phases: dict[str, dict[str, float]] = field(default_factory=dict)
+    phases: dict[str, dict[str, Any]] = field(default_factory=dict)
+    moments: dict[str, dict[str, float]] = field(default_factory=dict)
 
     def to_json(self) -> str:
         """The line as it stands in the log."""

@@ -78,20 +78,34 @@ class Latency:
             np.diff(RANKS) * count,
         )
 
-    def __add__(self, other: Latency) -> Latency:
-        if not self.count or not other.count:
-            return self if self.count else other
-        count = self.count + other.count
-        share = other.count / count
-        mean = self.mean_s + (other.mean_s - self.mean_s) * share
-        spread = (self.mean_s - other.mean_s) ** 2 * share * (1 - share)
-        variance = self.variance_s2 * (1 - share) + other.variance_s2 * share + spread
-        values = np.concatenate([self.values_s, other.values_s])
-        weights = np.concatenate([self.weights, other.weights])
+    @classmethod
+    def together(cls, parts: Iterable[Latency]) -> Latency:
+        """All the latencies as one; many at once cost no more than their values, sorted once."""
+        known = [part for part in parts if part.count]
+        if len(known) < 2:
+            return known[0] if known else cls.none()
+        counts = np.array([part.count for part in known], dtype=np.float64)
+        means = np.array([part.mean_s for part in known])
+        within = np.array([part.variance_s2 for part in known])
+        mean = float(np.average(means, weights=counts))
+        variance = float(np.average(within + (means - mean) ** 2, weights=counts))
+        values = np.concatenate([part.values_s for part in known])
+        weights = np.concatenate([part.weights for part in known])
         order = np.argsort(values, kind="stable")
-        sample, counts = thin(values[order], weights[order])
-        return Latency(count, mean, variance, min(self.min_s, other.min_s),
-                       max(self.max_s, other.max_s), sample, counts)  # fmt: skip
+        sample, kept = thin(values[order], weights[order])
+        low, high = min(part.min_s for part in known), max(part.max_s for part in known)
+        return cls(int(counts.sum()), mean, variance, low, high, sample, kept)
+
+    @classmethod
+    def same(cls, seconds: float, count: int) -> Latency:
+        """So many records with one latency."""
+        if not count:
+            return cls.none()
+        one = np.array([seconds], dtype=np.float64)
+        return cls(count, seconds, 0.0, seconds, seconds, one, np.array([float(count)]))
+
+    def __add__(self, other: Latency) -> Latency:
+        return Latency.together((self, other))
 
     def moved(self, by_s: float) -> Latency:
         """The same latencies, all later by so much."""

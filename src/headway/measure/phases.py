@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,30 +51,39 @@ class Phase:
     variance_s2: float = 0.0
     p50_s: float = 0.0
     p99_s: float = 0.0
+    max_s: float = 0.0
+    steps_s: tuple[float, ...] = ()  # quantiles, where records differ; see measure/latency.py
 
     @classmethod
     def same(cls, seconds: float) -> Phase:
         """A phase that every record of the batch spends alike."""
-        return cls(seconds, 0.0, seconds, seconds)
+        return cls(seconds, 0.0, seconds, seconds, seconds)
 
     @classmethod
     def of(cls, latency: Latency) -> Phase:
         """A phase that records spend each in its own time."""
         return cls(
-            latency.mean_s, latency.variance_s2, latency.quantile(0.5), latency.quantile(0.99)
+            latency.mean_s,
+            latency.variance_s2,
+            latency.quantile(0.5),
+            latency.quantile(0.99),
+            latency.max_s,
+            tuple(latency.steps()) if latency.variance_s2 else (),
         )
 
-    def as_dict(self) -> dict[str, float]:
+    def as_dict(self) -> dict[str, Any]:
         """The figures as the log keeps them."""
-        return {
+        figures = {
             "mean": round(self.mean_s, 6),
             "variance": round(self.variance_s2, 9),
             "p50": round(self.p50_s, 6),
             "p99": round(self.p99_s, 6),
+            "max": round(self.max_s, 6),
         }
+        return figures | ({"steps": list(self.steps_s)} if self.steps_s else {})
 
 
-Phases = dict[str, dict[str, float]]  # as a line of the log has them
+Phases = dict[str, dict[str, Any]]  # as a line of the log has them
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,8 @@ import numpy as np
 from headway.measure.account import Account
 from headway.measure.batches import BatchLine
 from headway.measure.latency import QUANTILES, Latency
-from headway.measure.phases import mean_phases
+from headway.measure.moments import Moments
+from headway.measure.spent import phases_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +29,18 @@ class RunSummary:
     window_latency: Latency
     account: Account
     clock_ahead_s: float = 0.0
-    phases_s: dict[str, float] = field(default_factory=dict)  # the mean time in each
+    phases: dict[str, Latency] = field(default_factory=dict)  # the time in each
+    moments: dict[str, Moments] = field(default_factory=dict)  # of arrivals, and of service
 
     @property
     def rate_per_s(self) -> float:
         """Records answered per second."""
         return self.records / self.seconds if self.seconds > 0 else 0.0
+
+    @property
+    def phases_s(self) -> dict[str, float]:
+        """The mean time in each phase."""
+        return {name: spent.mean_s for name, spent in self.phases.items()}
 
     def as_dict(self) -> dict[str, Any]:
         """The figures by name, as commands print them."""
@@ -51,6 +58,8 @@ class RunSummary:
             "balanced": self.account.balanced,
             "clock_ahead_s": self.clock_ahead_s,
             "phases_s": {name: round(mean, 6) for name, mean in self.phases_s.items()},
+            "phases": {name: spent.as_dict() for name, spent in self.phases.items()},
+            "moments": {name: found.as_dict() for name, found in self.moments.items()},
         }
 
 
@@ -71,8 +80,20 @@ def summarise(lines: Sequence[BatchLine], warmup: int = 0) -> RunSummary:
         window_latency=merged(latency_from_figures(line.window_latency) for line in kept),
         account=account_of(lines),
         clock_ahead_s=max((line.clock_ahead_s for line in kept), default=0.0),
-        phases_s=mean_phases((line.rows, line.phases) for line in kept),
+        phases=phases_of((line.rows, line.phases) for line in kept if line.rows),
+        moments=moments_of(kept),
     )
+
+
+def moments_of(lines: Sequence[BatchLine]) -> dict[str, Moments]:
+    """The moments of all batches together, by what they are of."""
+    names = dict.fromkeys(name for line in lines for name in line.moments)
+    return {
+        name: Moments.together(
+            Moments.from_dict(line.moments[name]) for line in lines if name in line.moments
+        )
+        for name in names
+    }
 
 
 def split_warmup(
@@ -113,7 +134,7 @@ def latency_from_figures(figures: dict[str, float | int]) -> Latency:
 
 def merged(parts: Iterable[Latency]) -> Latency:
     """All the latencies as one."""
-    return sum(parts, start=Latency.none())
+    return Latency.together(parts)
 
 
 def seconds_of(warm: Sequence[BatchLine], kept: Sequence[BatchLine]) -> float:

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from headway.measure.batches import BatchLine
 from headway.measure.latency import Latency
-from headway.measure.phases import Phase
+from headway.measure.moments import SERVICE, Moments
+from headway.measure.phases import Phases, Timeline, micro_batch_phases
 
 START_S = 1_760_000_000.0
 
@@ -43,14 +44,21 @@ def made_lines(count: int, *, query: str = "counts", seed: int = 7) -> list[Batc
                 "waiting": 150,
             },
             durations_s={"addBatch": took_s * 0.7, "walCommit": 0.03, "queryPlanning": 0.02},
-            phases={
-                name: Phase.same(took_s * share).as_dict()
-                for name, share in (("wait", 0.3), ("map", 0.4), ("publish", 0.3))
-            },
+            phases=made_phases(Latency.of(ages_s - took_s), interval_s, took_s),
+            moments={SERVICE: Moments.of([took_s]).as_dict()},
         )
         at_s += max(interval_s, took_s)
         lines.append(line)
     return lines
+
+
+def made_phases(ages: Latency, since_last_s: float, took_s: float) -> Phases:
+    """Phases of a batch that took so long, most of it to map and reduce."""
+    called_us, computed_us, published_us = (round(took_s * at * 1e6) for at in (0.1, 0.9, 1.0))
+    within = {"map": took_s * 0.5, "reduce": took_s * 0.25}
+    time = Timeline(0, called_us, computed_us, published_us, {"offsets": took_s * 0.06}, within)
+    found = micro_batch_phases(ages, since_last_s, time)
+    return {name: phase.as_dict() for name, phase in found.items()}
 
 
 def made_line(ages_s: NDArray[np.float64], published_s: float, **fields: Any) -> BatchLine:

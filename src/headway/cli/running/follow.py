@@ -73,6 +73,7 @@ class Wanted:
     max_rows: int | None = None
     mode: Mode = "micro-batch"
     output: Path | None = None
+    metrics_port: int | None = None
 
 
 Starter = Callable[[Wanted], Handle]

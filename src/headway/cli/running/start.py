@@ -12,7 +12,7 @@ from headway.engine.spark.settings import Settings
 
 def start_on_spark(wanted: Wanted) -> Handle:
     """Start a run on Spark."""
-    settings = Settings()
+    settings = Settings(metrics_port=wanted.metrics_port)
     if wanted.interval_s is not None:
         settings = replace(settings, pace=replace(settings.pace, interval_s=wanted.interval_s))
     if wanted.max_rows is not None:

@@ -1,4 +1,4 @@
-"""Draw values over time as an SVG: lines, steps, bars or dots, a limit, and the warm-up shaded."""
+"""Draw values over time as an SVG: lines, areas, bars or dots, a limit, and the warm-up shaded."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Literal
 
 from headway.dashboard.draw.scales import Scale, elapsed_text, elapsed_ticks, ticks
 
-Shape = Literal["line", "step", "bars", "dots"]
+Shape = Literal["line", "step", "bars", "dots", "area"]
 LETTER = 6.4  # width of a letter of the axis text, in units of the drawing
 
 
@@ -173,6 +173,12 @@ def shape_part(series: Series, times_s: Sequence[float], x: Scale, y: Scale) -> 
     if series.shape == "dots":
         dots = "".join(f'<circle cx="{px}" cy="{py}" r="3.5"/>' for px, py in drawn)
         return f'<g class="{series.look}">{dots}</g>'
+    if series.shape == "area":
+        inner = "".join(f"L{px:g} {py:g}" for px, py in drawn)
+        first, last = (drawn[place][0] if drawn else 0.0 for place in (0, -1))
+        return (
+            f'<path class="{series.look}" d="M{first:g} {y.first:g}{inner}L{last:g} {y.first:g}Z"/>'
+        )
     return f'<path class="{series.look}" d="{path_of(places, series.shape)}"/>'
 
 

@@ -29,6 +29,7 @@ from headway.engine.spark.gate.admission import Admission
 from headway.engine.spark.gate.columns import LAST, VERSION, WINDOW_END
 from headway.engine.spark.gate.control import Control
 from headway.engine.spark.gate.source import FORMAT, GateSource, GateSpec
+from headway.engine.spark.metering.gaps import GapSample
 from headway.engine.spark.metering.meter import GateMeter, Published
 from headway.engine.spark.metering.stages import Glances, stages_of
 from headway.engine.spark.pair_step import PairSettings
@@ -98,8 +99,11 @@ class GatedQuery(StartedQuery):
     def _prepare(self, pairs: PairSettings) -> Compiled:
         answered = self._publisher.any_published() or bool(self.meter.lines)
         self._folder.check_checkpoint(self.sink, answered)
-        for source in self._part.sources:
-            open_topic(source, self._folder.topics, 0)
+        topics = {
+            source.name: open_topic(source, self._folder.topics, 0) for source in self._part.sources
+        }
+        if self._phases:
+            self.meter.gaps = GapSample(topics, self._clock)
         return compile_part(self._part, self._read, pairs)
 
     def _read(self, source: Source) -> DataFrame:
@@ -165,8 +169,9 @@ class GatedQuery(StartedQuery):
         reached("published")
         now_us = self._clock.now_us()
         windows = self._window_latency(answers, last, now_us)
+        returned_us = self._clock.now_us()
         self.meter.published(
-            batch, Published(now_us, answers.num_rows, windows, called_us, computed_us)
+            batch, Published(now_us, answers.num_rows, windows, called_us, computed_us, returned_us)
         )
 
     def _window_latency(

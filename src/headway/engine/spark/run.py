@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import astuple, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,10 @@ from headway.flow.goals import Goal, parse_goal
 from headway.flow.graph import Flow
 from headway.keep.pacing import Pace
 from headway.measure.account import Account
-from headway.measure.batches import BatchLine
+from headway.measure.batches import BatchLine, BatchLog
+from headway.measure.prometheus import Exporter
+from headway.measure.spent import write_phases
+from headway.measure.summary import account_of
 from headway.plan.modes import Mode, check_mode, check_suits
 from headway.units import Duration, parse_duration
 
@@ -85,7 +88,10 @@ class RunHandle:
         self._error: HeadwayError | None = None
         self._queries: list[RunningQuery] = []
         self._mode = settings.mode
+        self._exporter: Exporter | None = None
         try:
+            if settings.metrics_port is not None:
+                self._exporter = Exporter(settings.metrics_port, self.lines)
             prepare(spark, flow)
             self._listener = ProgressListener(self._queries)
             spark.streams.addListener(self._listener)
@@ -145,6 +151,11 @@ class RunHandle:
             return self._clock.steady_s() - silent_s
 
     @property
+    def metrics_port(self) -> int | None:
+        """Where Prometheus finds the run's figures, on this host."""
+        return self._exporter.port if self._exporter else None
+
+    @property
     def folder(self) -> Path:
         """Where the run keeps its checkpoint, log, quarantine and report."""
         return self._folder.path
@@ -167,12 +178,8 @@ class RunHandle:
     @property
     def account(self) -> Account:
         """Where every record that arrived is, as of the last batch; the parts add up."""
-        total = Account()
-        for query in self._queries:
-            if query.meter.lines:
-                last = Account(**query.meter.lines[-1].account)
-                total = Account(*(a + b for a, b in zip(parts(total), parts(last), strict=True)))
-        return total
+        meters = [query.meter for query in self._queries]
+        return account_of(meter.lines[-1] for meter in meters if meter.lines)
 
     def lines(self) -> list[BatchLine]:
         """One line per batch so far."""
@@ -221,12 +228,19 @@ class RunHandle:
             for query in self._queries:
                 query.close()
             self._is_over()  # for what the last events brought to light
+            if self.lines():
+                write_phases(BatchLog(self._folder.log).lines(), self.folder / "phases.parquet")
         except Exception as error:
             # Spark itself is gone, or its bus is stuck: the run is over all the same.
             self._error = self._error or RunError(f"Spark went away while the run ended: {error}")
         finally:
-            self._folder.release()
-            self._done.set()
+            self._let_go()
+
+    def _let_go(self) -> None:
+        if self._exporter is not None:
+            self._exporter.close()
+        self._folder.release()
+        self._done.set()
 
     def _watch(self) -> None:
         while not self._done.wait(POLL_S):
@@ -255,10 +269,4 @@ class RunHandle:
     def _abandon(self) -> None:
         for query in self._queries:
             query.stop(0.0)
-        self._folder.release()
-        self._done.set()
-
-
-def parts(account: Account) -> tuple[int, ...]:
-    """The counts of an account."""
-    return astuple(account)
+        self._let_go()

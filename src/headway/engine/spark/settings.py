@@ -18,6 +18,7 @@ class Settings:
     mode       'micro-batch', or 'real-time' for milliseconds where a flow suits it
     real_time  what batches records in real-time mode
     phases     whether it is told where the time of answers went, which costs a little
+    metrics_port  where Prometheus finds the run's figures (0: any free port); None serves none
     until      'end' stops when every topic has been read to its end; 'stopped' runs on
     spark      more settings for a session that headway opens itself
     """
@@ -28,6 +29,7 @@ class Settings:
     mode: Mode = "micro-batch"
     real_time: RealTime = field(default_factory=RealTime)
     phases: bool = True
+    metrics_port: int | None = None
     until: str = "end"
     spark: dict[str, str] = field(default_factory=dict)
 

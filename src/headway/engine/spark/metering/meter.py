@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from headway.engine.spark.folder import RunFolder
 from headway.engine.spark.gate.offset_log import LoggedBatch, read_offset_log
 from headway.engine.spark.gate.offsets import NATIVE, Decision, GateOffset
+from headway.engine.spark.metering.gaps import GapSample
 from headway.engine.spark.metering.set_aside import Ranges, SetAside, count_set_aside
 from headway.engine.spark.metering.stages import Glances
 from headway.engine.topics.port import Position, count_between
@@ -19,6 +20,7 @@ from headway.flow.steps import Sink
 from headway.measure.account import Account
 from headway.measure.batches import BatchLine, BatchLog
 from headway.measure.latency import Ages, Latency
+from headway.measure.moments import ARRIVALS, SERVICE, Moments
 from headway.measure.phases import Timeline, micro_batch_phases
 
 OBSERVED = "headway"
@@ -29,7 +31,7 @@ LINES_KEPT = 20_000
 class Published:
     """What the sink knows of a batch: how many answers, how late its windows, and the instants.
 
-    Spark called for the batch, its result was there, its answers were out.
+    Spark called for the batch, its result was there, its answers were out, Spark was let go on.
     """
 
     at_us: int
@@ -37,6 +39,7 @@ class Published:
     windows: Latency
     called_us: int = 0
     computed_us: int = 0
+    returned_us: int = 0
 
 
 class Arrivals(Protocol):
@@ -167,6 +170,7 @@ class GateMeter(Meter):
     def __init__(self, sink: Sink, folder: RunFolder, arrivals: Arrivals) -> None:
         self._published: dict[int, Published] = {}
         self.glances: Glances | None = None  # at the stages of batches
+        self.gaps: GapSample | None = None  # between arrivals
         super().__init__(sink, folder, arrivals)
 
     def published(self, batch: int, what: Published) -> None:
@@ -180,19 +184,15 @@ class GateMeter(Meter):
         if published is None:
             return None
         ends, starts = self.offsets_of(progress)
-        latency = aged = Latency.none()
-        for end in ends:
-            row = progress["observed"].get(f"{OBSERVED}:{end.source}")
-            ages = Ages.from_row(row)
-            self._blank += ages.blank if ages else 0
-            latency += Latency.later(ages, (published.at_us - end.decision.at_us) / 1e6)
-            aged += Latency.later(ages, 0.0)
+        latency, aged = self._latencies(progress, ends, published)
         rows = latency.count
         # No answer comes before its record: where it seems so, the clocks disagree.
         ahead_s = max(0.0, -latency.min_s)
         latency = latency.not_negative()
-        aside = self.count(ranges_of(ends, starts), rows)
+        ranges = ranges_of(ends, starts)
+        aside = self.count(ranges, rows)
         decided = ends[0].decision
+        phases = self._phases(progress, published, decided, aged.not_negative())
         return BatchLine(
             query=self._query,
             batch=batch,
@@ -214,18 +214,40 @@ class GateMeter(Meter):
             durations_s={k: v / 1e3 for k, v in progress["durationMs"].items()},
             latency_steps=latency.steps(),
             clock_ahead_s=round(ahead_s, 6),
-            phases=self._phases(progress, published, decided, aged.not_negative()),
+            phases=phases,
+            moments=self._moments(ranges, published.at_us - decided.at_us) if phases else {},
         )
+
+    def _latencies(
+        self, progress: dict[str, Any], ends: list[GateOffset], published: Published
+    ) -> tuple[Latency, Latency]:
+        """How old the records were when their answers were out, and when the batch was decided."""
+        latency = aged = Latency.none()
+        for end in ends:
+            ages = Ages.from_row(progress["observed"].get(f"{OBSERVED}:{end.source}"))
+            self._blank += ages.blank if ages else 0
+            latency += Latency.later(ages, (published.at_us - end.decision.at_us) / 1e6)
+            aged += Latency.later(ages, 0.0)
+        return latency, aged
+
+    def _moments(self, ranges: Ranges, served_us: int) -> dict[str, dict[str, float]]:
+        """How records came, and how long the batch was served: batches are what queues here."""
+        gaps = self.gaps.look(ranges) if self.gaps else Moments()
+        found = {SERVICE: Moments.of([max(0, served_us) / 1e6]), ARRIVALS: gaps}
+        return {name: each.as_dict() for name, each in found.items() if each.count}
 
     def _phases(
         self, progress: dict[str, Any], published: Published, decided: Decision, aged: Latency
-    ) -> dict[str, dict[str, float]]:
+    ) -> dict[str, dict[str, Any]]:
         """Where the time of the batch's answers went."""
         if not aged.count or not published.called_us or decided.because == NATIVE:
             return {}
         took_s = {name: ms / 1e3 for name, ms in progress["durationMs"].items()}
         commit_ms = sum(each.get("commitTimeMs", 0) for each in progress["stateOperators"])
         between = (published.called_us, published.computed_us)
+        called_s = (published.returned_us - published.called_us) / 1e6
+        # Before it calls for the batch Spark makes the job of it, in which it generates code.
+        made_s = max(0.0, took_s.get("addBatch", 0.0) - called_s)
         timeline = Timeline(
             decided.at_us,
             published.called_us,
@@ -233,7 +255,7 @@ class GateMeter(Meter):
             published.at_us,
             {
                 "offsets": took_s.get("walCommit", 0.0),
-                "planning": took_s.get("queryPlanning", 0.0) + took_s.get("getBatch", 0.0),
+                "planning": took_s.get("queryPlanning", 0.0) + took_s.get("getBatch", 0.0) + made_s,
             },
             self.glances.within(*between, commit_ms / 1e3) if self.glances else {},
         )

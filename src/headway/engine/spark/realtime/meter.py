@@ -15,6 +15,7 @@ from headway.engine.kafka.witness import Witness
 from headway.engine.spark.folder import RunFolder
 from headway.engine.spark.gate.admission import Admission, admit_records
 from headway.engine.spark.gate.offsets import NATIVE, Decision, GateOffset
+from headway.engine.spark.metering.gaps import GapSample
 from headway.engine.spark.metering.meter import OBSERVED, Meter, merged, ranges_of
 from headway.engine.spark.metering.set_aside import Ranges
 from headway.engine.spark.realtime.handover import watermark_before
@@ -25,8 +26,17 @@ from headway.engine.topics.port import OpenTopic, Position, count_between, share
 from headway.flow.steps import Sink
 from headway.measure.batches import BatchLine
 from headway.measure.latency import Latency
+from headway.measure.moments import ARRIVALS, SERVICE, Moments
 from headway.measure.phases import real_time_phases
 from headway.plan.modes import RealTime
+
+
+def moments_in(sample: Latency) -> Moments:
+    """The moments of a weighted sample."""
+    if not sample.count:
+        return Moments()
+    powers = (float(np.average(sample.values_s**n, weights=sample.weights)) for n in (1, 2, 3))
+    return Moments(sample.count, *powers)
 
 
 class TopicArrivals:
@@ -60,6 +70,7 @@ class RealTimeMeter(Meter):
         self._admissions = {each.source.name: each for each in admissions}
         self._topics, self._knobs, self._clock = arrivals.topics, knobs, arrivals.clock
         self._checkpoint = folder.checkpoint(sink)
+        self._gaps = GapSample(arrivals.topics, arrivals.clock)
         super().__init__(sink, folder, arrivals)
 
     def line_of(self, batch: int, progress: dict[str, Any]) -> BatchLine | None:
@@ -67,7 +78,8 @@ class RealTimeMeter(Meter):
         ends, starts = self.offsets_of(progress)
         wm_ms = watermark_before(self._checkpoint, batch)
         before = self._set_aside
-        rows = self._count(progress, ends, ranges_of(ends, starts), wm_ms)
+        ranges = ranges_of(ends, starts)
+        rows = self._count(progress, ends, ranges, wm_ms)
         closed = self._settle(batch)
         out = progress["observed"].get(OUT)
         whole, parts = latency_of(out, "whole"), self._parts(progress, ends)
@@ -97,7 +109,13 @@ class RealTimeMeter(Meter):
             latency_steps=latency.not_negative().steps(),
             clock_ahead_s=round(ahead_s, 6),
             phases={name: phase.as_dict() for name, phase in phases.items()},
+            moments=self._moments(ranges, parts["map"]) if phases else {},
         )
+
+    def _moments(self, ranges: Ranges, mapped: Latency) -> dict[str, dict[str, float]]:
+        """How records came, and how long each was decoded and mapped, which is seen one by one."""
+        found = {ARRIVALS: self._gaps.look(ranges), SERVICE: moments_in(mapped)}
+        return {name: each.as_dict() for name, each in found.items() if each.count}
 
     def _count(
         self, progress: dict[str, Any], ends: list[GateOffset], ranges: Ranges, wm_ms: int
