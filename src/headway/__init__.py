@@ -5,17 +5,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from headway.engine.kafka.distributor import Distributor as Distributor
+    from headway.engine.spark.frames.watch import watch as watch
     from headway.engine.spark.run import run as run
     from headway.engine.spark.settings import Settings as Settings
     from headway.engine.topics.spool import Spool as Spool
     from headway.errors import HeadwayError as HeadwayError
-    from headway.flow.goals import Goal as Goal
     from headway.flow.graph import Flow as Flow
-    from headway.flow.graph import join as join
     from headway.flow.pairs import Pair as Pair
     from headway.flow.pairs import WindowPair as WindowPair
     from headway.flow.sources import replay as replay
     from headway.flow.sources import spool as spool
+    from headway.flow.sources import stream as stream
     from headway.flow.sources import topic as topic
     from headway.flow.topics import EventTime as EventTime
     from headway.keep.pacing import Pace as Pace
@@ -25,21 +25,25 @@ DOORS = {
     "Distributor": "headway.engine.kafka.distributor",
     "EventTime": "headway.flow.topics",
     "Flow": "headway.flow.graph",
-    "Goal": "headway.flow.goals",
     "HeadwayError": "headway.errors",
     "Pace": "headway.keep.pacing",
     "Pair": "headway.flow.pairs",
     "Settings": "headway.engine.spark.settings",
     "Spool": "headway.engine.topics.spool",
     "WindowPair": "headway.flow.pairs",
-    "join": "headway.flow.graph",
     "replay": "headway.flow.sources",
     "run": "headway.engine.spark.run",
     "spool": "headway.flow.sources",
+    "stream": "headway.flow.sources",
     "topic": "headway.flow.sources",
+    "watch": "headway.engine.spark.frames.watch",
 }
 
 __all__ = list(DOORS)  # noqa: PLE0605, RUF100
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *DOORS])
 
 
 def __getattr__(name: str) -> Any:

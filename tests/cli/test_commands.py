@@ -10,11 +10,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from headway.cli.main import run_app
 from headway.cli.outcome import Exit
 from headway.cli.running.follow import Handle, Wanted
+from headway.engine.spark.sinks import show
+from headway.engine.topics.port import Slice
+from headway.engine.topics.quarantine import Quarantined, set_aside
 from headway.errors import RunError
 from headway.flow.topics import MadeRecords
 from headway.measure.account import Account
@@ -139,8 +143,58 @@ def test_json_has_the_same_facts(
     assert Path(found["folder"]).parent == Path(".headway")
 
 
-def test_a_missed_goal_ends_with_three(engine: ScriptedEngine, flow_file: str) -> None:
+def test_a_missed_goal_ends_with_three_and_says_what_start_up_may_have_to_do_with_it(
+    engine: ScriptedEngine, flow_file: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert run_app(["run", flow_file, "--goal", "p99 <= 1ms"], engine) == Exit.GOAL_MISSED
+    assert "--warmup 3 leaves them out" in capsys.readouterr().out
+    warmed = ["run", flow_file, "--goal", "p99 <= 1ms", "--warmup", "3"]
+    assert run_app(warmed, engine) == Exit.GOAL_MISSED
+    assert "--warmup 3" not in capsys.readouterr().out
+
+
+def test_json_is_all_there_is_on_stdout_though_answers_go_to_the_console(
+    engine: ScriptedEngine, flow_file: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def start(wanted: Wanted) -> Handle:
+        show(3, pa.table({"n": [1]}))
+        return engine(wanted)
+
+    assert run_app(["run", flow_file, "--json"], start) == Exit.DONE
+    said = capsys.readouterr()
+    assert json.loads(said.out)["balanced"]
+    assert "batch 3: 1 answers" in said.err
+
+
+def test_a_flow_that_is_wrong_ends_with_two(here: Path, engine: ScriptedEngine) -> None:
+    (here / "wrong.py").write_text(FLOW.replace("map('a')", "map('b')"))
+    assert run_app(["run", "wrong.py"], engine) == Exit.USED_WRONGLY
+
+
+def test_quarantine_says_which_records_and_why(
+    here: Path, engine: ScriptedEngine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "one").mkdir()
+    (here / "one" / "run.json").write_text("{}")
+    assert run_app(["quarantine", "one"], engine) == Exit.DONE
+    assert "nothing was set aside" in capsys.readouterr().out
+    place = here / "one" / "quarantine" / "counts"
+    torn = [
+        Quarantined(5, b'{"a": ', "not JSON: unexpected end"),
+        Quarantined(7, b"\xff", "no UTF-8"),
+    ]
+    set_aside(place, "clicks", Slice("0", 0, 9), "unreadable", torn)
+    set_aside(place, "clicks", Slice("0", 9, 10), "late", [Quarantined(9, b"{}", "too late")])
+    assert run_app(["quarantine", "one", "--most", "2"], engine) == Exit.DONE
+    out = capsys.readouterr().out
+    assert "2 unreadable, 1 late" in out
+    assert "clicks 0/5: not JSON: unexpected end" in out
+    assert "... and 1 more; --most 3 shows them all" in out
+    assert run_app(["quarantine", "one", "--json"], engine) == Exit.DONE
+    found = json.loads(capsys.readouterr().out)
+    assert found["counts"] == {"unreadable": 2, "late": 1}
+    assert found["records"][1]["raw"] == "\\xff"
+    assert run_app(["quarantine", "."], engine) == Exit.USED_WRONGLY
 
 
 def test_options_reach_the_engine(engine: ScriptedEngine, flow_file: str) -> None:

@@ -37,7 +37,7 @@ def test_nothing_raised_is_done() -> None:
 @pytest.mark.parametrize(
     ("error", "code"),
     [
-        (FlowError("two steps"), Exit.FAILED),
+        (FlowError("two steps"), Exit.USED_WRONGLY),
         (GoalError("no goal"), Exit.USED_WRONGLY),
         (UsedWrongly("no file"), Exit.USED_WRONGLY),
         (SystemExit(3), Exit.GOAL_MISSED),

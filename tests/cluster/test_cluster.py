@@ -33,7 +33,7 @@ def both(place: Path) -> hw.Flow:
     """Native windows and a Python pair over the same records."""
     records = hw.replay(Keyed(keys=20), rate=600, count=RECORDS)
     windows = records.key("key").window("500ms").reduce(n="count(*)").to(f"parquet:{place}/windows")
-    return hw.join(windows, records.pair(KeyCounts()).to(f"spool:{place}/pair"))
+    return windows + records.pair(KeyCounts()).to(f"spool:{place}/pair")
 
 
 def job_on(master: str, place: Path) -> Job:

@@ -16,8 +16,8 @@ from headway.dashboard.report import write_report
 from headway.errors import RunError
 from headway.measure.account import Account
 from headway.measure.batches import BatchLine
-from headway.measure.summary import account_of
 from headway.measure.phases import MICRO_BATCH
+from headway.measure.summary import account_of
 from headway.testing.logs import START_S, made_lines
 
 VOID = {"meta", "br", "line", "rect", "path", "circle"}

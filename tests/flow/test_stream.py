@@ -126,18 +126,15 @@ def test_the_two_forms_of_a_pair_are_told_apart() -> None:
 
 def test_branches_share_what_they_have_in_common() -> None:
     words = tweets().map("text", "size", key="text")
-    flow = hw.join(
-        words.reduce(n="count(*)").to("parquet:counts"),
-        words.reduce(n="sum(size)").to("parquet:sums"),
-    )
+    counts = words.reduce(n="count(*)").to("parquet:counts")
+    flow = counts + words.reduce(n="sum(size)").to("parquet:sums")
     assert [type(s).__name__ for s in flow.steps].count("Map") == 1
     assert [sink.name for sink in flow.sinks] == ["counts", "sums"]
 
 
 def test_two_pairs_with_other_parameters_are_two_steps() -> None:
-    flow = hw.join(
-        tweets().pair(Summing(1)).to("parquet:one"), tweets().pair(Summing(2)).to("parquet:two")
-    )
+    one, two = (tweets().pair(Summing(n)).to(f"parquet:{n}") for n in (1, 2))
+    flow = one + two
     assert len(flow.stateful()) == 2
 
 
@@ -151,7 +148,7 @@ def test_two_topics_that_look_alike_are_not_taken_for_one() -> None:
 def test_two_sinks_in_one_place_are_refused() -> None:
     counts = tweets().key("text").reduce(n="count(*)")
     with pytest.raises(FlowError, match="both write to"):
-        hw.join(counts.to("spool:out", name="a"), counts.to("spool:./out", name="b"))
+        counts.to("spool:out", name="a") + counts.to("spool:./out", name="b")
 
 
 class Stopping(hw.Pair):
@@ -168,11 +165,9 @@ def test_a_pair_is_known_again_by_its_parameters() -> None:
 
 
 def test_two_sinks_need_two_names() -> None:
+    counts = tweets().reduce(n="count(*)").to("parquet:counts")
     with pytest.raises(FlowError, match="two sinks are called 'counts'"):
-        hw.join(
-            tweets().reduce(n="count(*)").to("parquet:counts"),
-            tweets().reduce(n="sum(size)").to("parquet:counts"),
-        )
+        counts + tweets().reduce(n="sum(size)").to("parquet:counts")
 
 
 def test_two_sources_of_one_name_are_refused() -> None:

@@ -22,7 +22,8 @@ from headway.workloads.makers.keyed import Keyed
 SENTENCE = "The fixed cost of a stateful micro-batch, and the pause at a real-time checkpoint."
 By = Literal["stock", "headway"]
 WHO: tuple[By, ...] = ("stock", "headway")
-LONE_RATE = 1.0  # records per second: each finds an idle query, and has a batch of its own
+WARM_RATE = 5.0  # records per second while a job warms up: about a batch for each
+LONE_RATE = 0.5  # then: each finds an idle query, and has a batch of its own
 BUSY_RATE = 2_000.0
 CHECKPOINT_S = 5.0
 
@@ -74,9 +75,9 @@ def measure(broker: Broker, folder: Path, mode: Mode, by: By, quick: bool) -> Co
         RealTime(checkpoint_s=CHECKPOINT_S), Pace(interval_s=0.0),
     )  # fmt: skip
     lone = mode == "micro-batch"
-    seconds, warm_s = (12.0, 6.0) if quick else (40.0, 15.0)
-    rate = LONE_RATE if lone else BUSY_RATE
-    watched = watch(job, Keyed(keys=100), rate, seconds)
+    seconds, warm_s = (18.0, 10.0) if quick else (50.0, 20.0)
+    steps = [(f"{warm_s - 2:g}s", WARM_RATE), (f"{seconds - warm_s + 2:g}s", LONE_RATE)]
+    watched = watch(job, Keyed(keys=100), steps if lone else BUSY_RATE, seconds)
     ms = batch_ms(watched, warm_s) if lone else pause_ms(watched, warm_s)
     return Cost(ms, phases_of(folder))
 

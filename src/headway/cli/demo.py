@@ -22,8 +22,8 @@ from headway.cli.options import (
 from headway.cli.outcome import say
 from headway.cli.running.finish import tell
 from headway.cli.running.follow import Starter, Wanted
+from headway.cli.running.top_words import TopWords
 from headway.cli.running.watched_run import new_folder, watch_run
-from headway.cli.top_words import TopWords
 from headway.dashboard.live import Watched
 from headway.flow.goals import parse_goal
 from headway.flow.graph import Flow

@@ -12,11 +12,15 @@ from rich.console import Console
 
 from headway.cli.bench import bench
 from headway.cli.demo import demo
+from headway.cli.explain import explain_file
 from headway.cli.outcome import exit_code_of
+from headway.cli.profile import profile
+from headway.cli.quarantine import quarantine
 from headway.cli.report import report
 from headway.cli.run import run_file
 from headway.cli.running.follow import Starter
 from headway.cli.running.start import start_on_spark
+from headway.cli.watch import watch
 
 DEBUG = "--debug"
 
@@ -29,6 +33,10 @@ app = typer.Typer(
 )
 app.command("demo")(demo)
 app.command("run")(run_file)
+app.command("explain")(explain_file)
+app.command("profile")(profile)
+app.command("watch")(watch)
+app.command("quarantine")(quarantine)
 app.command("report")(report)
 app.command("bench")(bench)
 

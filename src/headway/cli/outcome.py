@@ -8,7 +8,7 @@ from enum import IntEnum
 
 from rich.console import Console
 
-from headway.errors import GoalError, HeadwayError
+from headway.errors import FlowError, GoalError, HeadwayError
 
 INTERRUPTED = 130  # what typer makes of Ctrl-C
 
@@ -38,20 +38,18 @@ def exit_code_of(command: Callable[[], None], *, debug: bool, stderr: Console) -
     except Exception as error:
         if debug:
             say(stderr, traceback.format_exc().rstrip())
-        say(stderr, message_of(error))
-        wrong = isinstance(error, UsedWrongly | GoalError)
+        say(stderr, message_of(error, debug=debug))
+        wrong = isinstance(error, UsedWrongly | GoalError | FlowError)
         return Exit.USED_WRONGLY if wrong else Exit.FAILED
     return Exit.DONE
 
 
-def message_of(error: Exception) -> str:
+def message_of(error: Exception, *, debug: bool = False) -> str:
     """What to tell a user of an error: our own say it all, others need a hint."""
     if isinstance(error, HeadwayError):
         return str(error)
-    return (
-        f"headway failed: {type(error).__name__}: {error}\n"
-        "Run the command again with --debug to see where."
-    )
+    hint = "" if debug else "\nRun the command again with --debug to see where."
+    return f"headway failed: {type(error).__name__}: {error}{hint}"
 
 
 def say(console: Console, text: str) -> None:

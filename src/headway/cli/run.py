@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 from rich.console import Console
 
-from headway.cli.flow_file import load_flow, split_name
 from headway.cli.options import (
     REPORT_FOLDER,
     GoalText,
@@ -21,6 +22,7 @@ from headway.cli.options import (
 )
 from headway.cli.outcome import say
 from headway.cli.running.finish import tell
+from headway.cli.running.flow_file import load_flow, split_name
 from headway.cli.running.follow import Wanted
 from headway.cli.running.watched_run import new_folder, watch_run
 from headway.dashboard.live import Watched
@@ -60,13 +62,15 @@ def run_file(
         mode,
         metrics_port=metrics_port,
     )
-    title = f"{path.name}: {name}" if name else path.name
-    say(Console(stderr=True), "starting Spark ...")
     watched = Watched(
-        title,
+        f"{path.name}: {name}" if name else path.name,
         wanted.goal,
         seconds_or_none(length, "--for"),
         warmup,
         drawn=all(sink.target.kind != "console" for sink in wanted.flow.sinks),
     )
-    tell(watch_run(context.obj, wanted, watched, report / f"{path.stem}.html"), as_json=as_json)
+    say(Console(stderr=True), "starting Spark ...")
+    # Answers on the console give way to the one JSON object that was asked for.
+    with redirect_stdout(sys.stderr) if as_json else nullcontext():
+        result = watch_run(context.obj, wanted, watched, report / f"{path.stem}.html")
+    tell(result, as_json=as_json)

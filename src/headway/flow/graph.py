@@ -54,6 +54,10 @@ class Flow:
         check_sinks(flow.sinks)
         return flow
 
+    def __add__(self, other: Flow) -> Flow:
+        """Both flows as one; the steps that they share are the same steps."""
+        return together(self, other)
+
     def __getitem__(self, name: str) -> Step:
         return next(step for step in self.steps if step.name == name)
 
@@ -115,8 +119,8 @@ def check_sinks(sinks: tuple[Sink, ...]) -> None:
                 )
 
 
-def join(*flows: Flow) -> Flow:
-    """Run several flows as one; what they share upstream is shared."""
+def together(*flows: Flow) -> Flow:
+    """Several flows as one; the steps that they share are the same steps."""
     names = [sink.name for flow in flows for sink in flow.sinks]
     for name in names:
         if names.count(name) > 1:

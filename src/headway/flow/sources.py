@@ -24,6 +24,7 @@ from headway.flow.topics import (
     ReplayedFile,
     ReplayedRecords,
     Spooled,
+    StreamedFrame,
     Topic,
 )
 
@@ -115,6 +116,49 @@ def topic(
         columns = Schema((*columns, Column(key, "string")))
     found = KafkaTopic(servers, name, format, written, ",", key, start, expired)
     return begin(name, found, columns, time)
+
+
+def stream(
+    frame: Any,
+    *,
+    arrival: str | None = None,
+    time: str | EventTime | None = None,
+    name: str = "stream",
+) -> Stream:
+    """Begin with a streaming DataFrame of Spark's: any source of yours, without a gate.
+
+    headway measures it and publishes its answers once, but admits nothing: Spark itself decides
+    when a batch begins and how much it takes. `arrival` names a timestamp column that tells when a
+    record arrived (Kafka's `timestamp`); without it latency counts from the start of a batch.
+    """
+    if not getattr(frame, "isStreaming", False):
+        raise FlowError(
+            f"stream takes a streaming DataFrame, as spark.readStream makes it; got "
+            f"{type(frame).__name__}. Stored data are replayed with headway.replay(...)"
+        )
+    kinds = {field.name: str(field.dataType.simpleString()) for field in frame.schema}
+    event = EventTime(time) if isinstance(time, str) else time
+    for what, column in (("arrival", arrival), ("time", event.column if event else None)):
+        if column is not None:
+            check_time_kind(what, column, kinds)
+    if arrival is not None and not kinds[arrival].startswith("timestamp"):
+        raise FlowError(f"arrival column {arrival!r} is a {kinds[arrival]}; it must be a timestamp")
+    columns = ", ".join(f"{column} {kind}" for column, kind in kinds.items())
+    source = Source(name, StreamedFrame(frame, columns, arrival), None, event)
+    return Stream((source,), tuple(kinds))
+
+
+def check_time_kind(what: str, column: str, kinds: dict[str, str]) -> None:
+    """Refuse a column that is not there, or cannot hold a time."""
+    if column not in kinds:
+        raise FlowError(
+            f"{what} column {column!r} is not there; the columns are {', '.join(kinds)}"
+        )
+    if kinds[column] not in ("timestamp", "timestamp_ntz", "bigint", "int", "double"):
+        raise FlowError(
+            f"{what} column {column!r} is a {kinds[column]}; make it a timestamp, or a number with "
+            "EventTime(column, unit='ms')"
+        )
 
 
 def value_columns(format: str, schema: str | None, avro: str) -> Schema:

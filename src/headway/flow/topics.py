@@ -85,7 +85,19 @@ class KafkaTopic:
     expired: Literal["fail", "skip"] = "fail"
 
 
-Topic = ReplayedFile | ReplayedRecords | MadeRecords | Spooled | KafkaTopic
+@dataclass(frozen=True, slots=True)
+class StreamedFrame:
+    """A streaming DataFrame of Spark's that the user has made; no gate stands before it.
+
+    arrival   its column that tells when a record arrived; None when nothing does
+    """
+
+    frame: Any = field(repr=False)
+    columns: str
+    arrival: str | None = None
+
+
+Topic = ReplayedFile | ReplayedRecords | MadeRecords | Spooled | KafkaTopic | StreamedFrame
 
 
 def describe_topic(topic: Topic) -> str:
@@ -101,6 +113,8 @@ def describe_topic(topic: Topic) -> str:
             return f"spool {folder.name}"
         case KafkaTopic(servers, name):
             return f"topic {name} at kafka://{servers}"
+        case StreamedFrame(_, columns):
+            return f"streaming DataFrame of {columns}"
 
 
 def identify_topic(topic: Topic) -> str:
@@ -136,6 +150,7 @@ __all__ = [
     "ReplayedRecords",
     "Schema",
     "Spooled",
+    "StreamedFrame",
     "Target",
     "Topic",
 ]

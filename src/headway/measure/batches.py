@@ -15,7 +15,8 @@ class BatchLine:
     """What the log keeps of one batch; times are seconds since 1970 or durations in seconds.
 
     `phases` says where the time of the answers went (measure/phases.py), `moments` how records came
-    and how long they, or their batch, were served (measure/moments.py).
+    and how long they, or their batch, were served (measure/moments.py), `work` what was done: keys
+    changed, states kept and, of some batches, the time of tasks and the bytes of the shuffle.
     `clock_ahead_s` is by how much, at least, the clock that stamped the records was ahead of ours:
     answers seemed to come before their records. Such latencies count as zero.
     """
@@ -42,6 +43,7 @@ class BatchLine:
     clock_ahead_s: float = 0.0
     phases: dict[str, dict[str, Any]] = field(default_factory=dict)
     moments: dict[str, dict[str, float]] = field(default_factory=dict)
+    work: dict[str, float] = field(default_factory=dict)
 
     def to_json(self) -> str:
         """The line as it stands in the log."""

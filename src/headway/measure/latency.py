@@ -116,6 +116,20 @@ class Latency:
             self.values_s + by_s, self.weights,
         )  # fmt: skip
 
+    def before(self, instant_s: float) -> Latency:
+        """How long before an instant each of these values, taken as times, lies.
+
+        >>> came = Latency.of([1.0, 4.0]).before(5.0)
+        >>> came.values_s.tolist(), came.min_s, came.mean_s
+        ([1.0, 4.0], 1.0, 2.5)
+        """
+        if not self.count:
+            return self
+        return Latency(
+            self.count, instant_s - self.mean_s, self.variance_s2, instant_s - self.max_s,
+            instant_s - self.min_s, instant_s - self.values_s[::-1], self.weights[::-1],
+        )  # fmt: skip
+
     def not_negative(self) -> Latency:
         """The same latencies, those below zero taken to be zero; the mean is the sample's then."""
         if self.min_s >= 0:

@@ -21,6 +21,7 @@ UNEXPLAINED = "unexplained"
 MICRO_BATCH = {
     "queue": "the batch before was still running",
     "wait": "for the batch to begin",
+    "down": "the run had been stopped, or killed, and was started again",
     "offsets": "the decision is logged",
     "planning": "Spark plans the batch",
     "launch": "tasks are started",

@@ -86,10 +86,8 @@ def test_two_sinks_are_fed_by_one_flow(
         lambda self, source: (registered.append(source), register(self, source)),
     )
     source = hw.replay(Keyed(keys=5), count=300)
-    flow = hw.join(
-        source.key("key").reduce(n="count(*)").to("parquet:" + str(tmp_path / "counts")),
-        source.filter("value % 2 = 0").map("value").to("spool:" + str(tmp_path / "even")),
-    )
+    even = source.filter("value % 2 = 0").map("value").to("spool:" + str(tmp_path / "even"))
+    flow = source.key("key").reduce(n="count(*)").to("parquet:" + str(tmp_path / "counts")) + even
     run = hw.run(flow, folder=tmp_path / "run", session=spark, settings=BRISK)
     assert run.wait(120)
     assert {line.query for line in run.lines()} == {"counts", "even"}

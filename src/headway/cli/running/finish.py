@@ -24,6 +24,7 @@ from headway.measure.latency import Latency
 from headway.measure.summary import RunSummary, summarise
 from headway.units import format_duration
 
+WARMING = 3
 BAR = 24  # letters of the longest bar
 SHORTEST_S = 0.0005  # phases below that are not drawn
 
@@ -107,9 +108,14 @@ def rows(result: Result) -> list[tuple[str, str]]:
     found += [("" if n else "phases", text) for n, text in enumerate(bars(summary))]
     if summary.window_latency.count:
         found.append(("windows", latency_text(summary.window_latency)))
+    if result.verdict.met is False and not summary.warmup and summary.batches > WARMING:
+        hint = f"the first batches of a new JVM are slow; --warmup {WARMING} leaves them out"
+        found.append(("start-up", hint))
     if summary.warmup:
         found.append(("warm-up", f"the first {summary.warmup} batches are left out of the above"))
     found.append(("account", str(about.account)))
+    if about.account.quarantined:
+        found.append(("aside", f"`headway quarantine {about.folder}` says which records, and why"))
     found.append(("folder", about.folder))
     found.append(("report", str(result.report)))
     return found

@@ -10,6 +10,9 @@ from pathlib import Path
 from types import FrameType
 from typing import Protocol
 
+from rich.console import Console
+
+from headway.cli.outcome import say
 from headway.clock import Clock
 from headway.dashboard.live import LiveView, TopAnswers
 from headway.errors import HeadwayError
@@ -103,7 +106,10 @@ def follow(handle: Handle, watch: Watch) -> None:
                 handle.wait(left_s)
                 watch.view.show(handle.lines(), watch.top())
     except KeyboardInterrupt:
-        pass
+        say(
+            Console(stderr=True),
+            f"stopped; to go on where it was, start it again with --folder {handle.folder}",
+        )
     except HeadwayError:
         # The handle keeps what the run failed with; it is raised once the report is written.
         if handle.error is None:

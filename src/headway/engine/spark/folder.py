@@ -85,6 +85,8 @@ def plain(name: str) -> str:
 
 def open_folder(path: Path, flow: Flow, buckets: int) -> RunFolder:
     """Take a run folder, new or left by an earlier start of the same flow."""
+    if path.exists() and not path.is_dir():
+        raise CheckpointError(f"{path} is a file; give the run a folder of its own")
     path.mkdir(parents=True, exist_ok=True)
     lock = (path / ".lock").open("w")
     try:

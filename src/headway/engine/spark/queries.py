@@ -8,8 +8,10 @@ from pyspark.sql import SparkSession
 
 from headway.clock import Clock, SystemClock
 from headway.engine.spark.folder import RunFolder
-from headway.engine.spark.metering.meter import Meter
-from headway.engine.spark.query import GatedQuery
+from headway.engine.spark.frames.query import FrameQuery
+from headway.engine.spark.frames.read import has_frames
+from headway.engine.spark.gate.query import GatedQuery
+from headway.engine.spark.metering.logbook import Logbook
 from headway.engine.spark.realtime.handover import last_by_gate, unfinished
 from headway.engine.spark.realtime.query import RealTimeQuery, open_finals, settle_left
 from headway.engine.spark.settings import Settings
@@ -22,7 +24,7 @@ class RunningQuery(Protocol):
     """A query that leads to one sink, in either mode."""
 
     @property
-    def meter(self) -> Meter: ...
+    def meter(self) -> Logbook: ...
     @property
     def run_id(self) -> str: ...
     @property
@@ -48,14 +50,23 @@ def open_queries(
     try:
         for sink in flow.sinks:
             part = flow.part_for(sink)
-            hand_over(spark, part, folder, settings, clock)
-            kind = RealTimeQuery if settings.mode == "real-time" else GatedQuery
-            made.append(kind(spark, part, folder, settings, clock))
+            if not has_frames(part):
+                hand_over(spark, part, folder, settings, clock)
+            made.append(kind_of(part, settings)(spark, part, folder, settings, clock))
     except BaseException:
         for query in made:
             query.stop(0.0)
         raise
     return made
+
+
+def kind_of(
+    part: Flow, settings: Settings
+) -> type[GatedQuery] | type[RealTimeQuery] | type[FrameQuery]:
+    """Which kind of query runs a part."""
+    if has_frames(part):
+        return FrameQuery
+    return RealTimeQuery if settings.mode == "real-time" else GatedQuery
 
 
 def hand_over(

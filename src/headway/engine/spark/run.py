@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 
 from headway.clock import Clock, SystemClock
 from headway.engine.spark.folder import RunFolder, open_folder
+from headway.engine.spark.frames.read import sessions_of
 from headway.engine.spark.metering.listening import ProgressListener
 from headway.engine.spark.queries import RunningQuery, open_queries
 from headway.engine.spark.realtime.needs import wanted_session
@@ -24,6 +25,7 @@ from headway.flow.graph import Flow
 from headway.keep.pacing import Pace
 from headway.measure.account import Account
 from headway.measure.batches import BatchLine, BatchLog
+from headway.measure.costs.profile import profile_of
 from headway.measure.prometheus import Exporter
 from headway.measure.spent import write_phases
 from headway.measure.summary import account_of
@@ -31,6 +33,7 @@ from headway.plan.modes import Mode, check_mode, check_suits
 from headway.units import Duration, parse_duration
 
 POLL_S = 0.05
+WARM_BATCHES = 5  # whose costs are those of a new JVM
 PATIENCE_S = 60.0
 
 
@@ -58,15 +61,33 @@ def run(
     wanted = parse_goal(goal) if isinstance(goal, str) else goal
     for source in flow.sources:
         check_source(source)
-    spark = check_session(session) if session else open_session(*wanted_session(flow, settings))
+    spark = spark_for(flow, session, settings)
     place = Path(folder) if folder is not None else new_folder(flow)
     return RunHandle(flow, wanted, spark, open_folder(place, flow, settings.buckets), settings)
+
+
+def spark_for(flow: Flow, session: SparkSession | None, settings: Settings) -> SparkSession:
+    """The session that a flow runs in: that of its DataFrames, the one given, or one of our own."""
+    owners = {id(own): own for own in sessions_of(flow)}
+    if len(owners) > 1 or (session is not None and owners and id(session) not in owners):
+        raise RunError("a streaming DataFrame of this flow belongs to another session; use one")
+    given = session or next(iter(owners.values()), None)
+    return check_session(given) if given else open_session(*wanted_session(flow, settings))
 
 
 def new_folder(flow: Flow) -> Path:
     """A folder for a run that was given none."""
     now = datetime.fromtimestamp(SystemClock().now_us() / 1e6, UTC).strftime("%Y%m%d-%H%M%S-%f")
     return Path(".headway") / f"{flow.sinks[0].name}-{now}"
+
+
+def keep_figures(folder: RunFolder, flow: Flow, mode: Mode) -> None:
+    """Keep what a run has taught, for whoever plans the next one or looks at this one."""
+    log = list(BatchLog(folder.log).lines())
+    write_phases(log, folder.path / "phases.parquet")
+    learned = profile_of(log[WARM_BATCHES:], flow.fingerprint, mode)
+    if learned.batches:
+        learned.save(folder.path / "profile.json")
 
 
 class RunHandle:
@@ -229,7 +250,7 @@ class RunHandle:
                 query.close()
             self._is_over()  # for what the last events brought to light
             if self.lines():
-                write_phases(BatchLog(self._folder.log).lines(), self.folder / "phases.parquet")
+                keep_figures(self._folder, self.flow, self._mode)
         except Exception as error:
             # Spark itself is gone, or its bus is stuck: the run is over all the same.
             self._error = self._error or RunError(f"Spark went away while the run ended: {error}")

@@ -8,7 +8,10 @@ import shutil
 import sys
 import sysconfig
 import tempfile
+import threading
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -156,6 +159,23 @@ def packed_headway() -> Path:
         for path in sorted(root.rglob("*.py")):
             out.write(path, Path("headway") / path.relative_to(root))
     return target
+
+
+LOCK = threading.Lock()
+
+
+@contextmanager
+def set_for_now(spark: SparkSession, settings: dict[str, str]) -> Iterator[None]:
+    """Settings of a session while a query starts, which takes them with it."""
+    with LOCK:
+        before = {name: str(spark.conf.get(name)) for name in settings}
+        try:
+            for name, value in settings.items():
+                spark.conf.set(name, value)
+            yield
+        finally:
+            for name, value in before.items():
+                spark.conf.set(name, value)
 
 
 PYSPARK_VERSION = pyspark.__version__

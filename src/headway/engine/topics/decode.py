@@ -173,7 +173,10 @@ def patiently(lines: Sequence[bytes], layout: Layout) -> Decoded:
 
 def parse_json(line: bytes, layout: Layout) -> dict[str, Any]:
     """A line that must be a JSON object."""
-    record = orjson.loads(line)
+    try:
+        record = orjson.loads(line)
+    except ValueError as error:
+        raise ValueError(f"not JSON: {error}") from None
     if not isinstance(record, dict):
         raise ValueError(f"expected a JSON object, got {type(record).__name__}")
     return record

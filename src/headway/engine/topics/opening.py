@@ -10,7 +10,7 @@ from headway.engine.topics.spooled import OpenSpool
 from headway.errors import FlowError, SchemaMismatch, TopicError
 from headway.flow.columns.peek import peek_schema
 from headway.flow.steps import Source
-from headway.flow.topics import KafkaTopic, Spooled
+from headway.flow.topics import KafkaTopic, Spooled, StreamedFrame
 
 
 def open_topic(source: Source, folder: Path, t0_us: int) -> OpenTopic:
@@ -18,6 +18,11 @@ def open_topic(source: Source, folder: Path, t0_us: int) -> OpenTopic:
 
     `t0_us` is when the run began, from which a replay counts; a spool has its own arrival times.
     """
+    if isinstance(source.topic, StreamedFrame):
+        raise TopicError(
+            f"source {source.name!r} is a streaming DataFrame, which only Spark can read; replay a "
+            "file or a list to try the flow without Spark"
+        )
     if source.schema is None:
         raise TopicError(
             f"the columns of {source.name!r} are not known; declare them with schema='name type'"
@@ -41,6 +46,8 @@ def check_source(source: Source) -> None:
         from headway.engine.kafka.client import check_topic
 
         check_topic(source.topic.servers, source.topic.name)
+        return
+    if isinstance(source.topic, StreamedFrame):
         return
     try:
         found = peek_schema(source.topic)

@@ -162,8 +162,11 @@ def timed(
     untimed: list[Quarantined] = []
     if not keep.all():
         for row in np.flatnonzero(~keep):
-            why = f"time column {time.column!r} is {column[row].as_py()}: no time before the year "
-            why += "9999; is its unit right?"
+            found = column[row].as_py()
+            why = f"time column {time.column!r} is {found}: no time before the year 9999; is its "
+            why += "unit right?"
+            if found is None:
+                why = f"its time is missing: it has no {time.column!r}"
             untimed.append(Quarantined(int(records.offsets[row]), as_json(records, int(row)), why))
         records = chosen(records, keep)
         column = records.batch.column(time.column)
@@ -211,10 +214,26 @@ def late_records(
     """Records that came after all their windows had closed."""
     found = []
     for row in np.flatnonzero(~keep):
-        behind_s = (decision.wm_ms * 1_000 - int(times_us[row])) / 1e6
-        why = f"its windows had closed: its time is {behind_s:g} s behind the watermark"
+        why = late_because(int(times_us[row]), decision.wm_ms)
         found.append(Quarantined(int(records.offsets[row]), as_json(records, int(row)), why))
     return found
+
+
+def late_because(time_us: int, watermark_ms: int) -> str:
+    """Why a record that came too late was set aside.
+
+    >>> late_because(1_000_000, 3_000)
+    'its windows had closed: its time is 2 s behind the watermark'
+    >>> late_because(0, 0)
+    'its time is 1970-01-01 00:00 UTC or before, where watermarks begin: give it a later time'
+    """
+    if watermark_ms <= 0:
+        return (
+            "its time is 1970-01-01 00:00 UTC or before, where watermarks begin: give it a later "
+            "time"
+        )
+    behind_s = (watermark_ms * 1_000 - time_us) / 1e6
+    return f"its windows had closed: its time is {behind_s:g} s behind the watermark"
 
 
 def as_json(records: Records, row: int) -> bytes:

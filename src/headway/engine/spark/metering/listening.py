@@ -16,7 +16,7 @@ from pyspark.sql.streaming.listener import (
 )
 
 from headway.engine.faults import reached
-from headway.engine.spark.metering.meter import Meter
+from headway.engine.spark.metering.logbook import Logbook
 
 DRAIN_MS = 10_000
 
@@ -25,7 +25,7 @@ class Metered(Protocol):
     """A query with a meter."""
 
     @property
-    def meter(self) -> Meter:
+    def meter(self) -> Logbook:
         """What keeps its log."""
         ...
 

@@ -2,44 +2,30 @@
 
 from __future__ import annotations
 
-import threading
-from collections import deque
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol
 
+from headway.clock import SystemClock
 from headway.engine.spark.folder import RunFolder
 from headway.engine.spark.gate.offset_log import LoggedBatch, read_offset_log
 from headway.engine.spark.gate.offsets import NATIVE, Decision, GateOffset
 from headway.engine.spark.metering.gaps import GapSample
+from headway.engine.spark.metering.logbook import Logbook
+from headway.engine.spark.metering.published import Outbox, Published
 from headway.engine.spark.metering.set_aside import Ranges, SetAside, count_set_aside
 from headway.engine.spark.metering.stages import Glances
+from headway.engine.spark.metering.times import timeline_of, work_of
 from headway.engine.topics.port import Position, count_between
 from headway.flow.steps import Sink
 from headway.measure.account import Account
-from headway.measure.batches import BatchLine, BatchLog
+from headway.measure.batches import BatchLine
 from headway.measure.latency import Ages, Latency
 from headway.measure.moments import ARRIVALS, SERVICE, Moments
-from headway.measure.phases import Timeline, micro_batch_phases
+from headway.measure.phases import micro_batch_phases
 
 OBSERVED = "headway"
-LINES_KEPT = 20_000
-
-
-@dataclass(frozen=True, slots=True)
-class Published:
-    """What the sink knows of a batch: how many answers, how late its windows, and the instants.
-
-    Spark called for the batch, its result was there, its answers were out, Spark was let go on.
-    """
-
-    at_us: int
-    answers: int
-    windows: Latency
-    called_us: int = 0
-    computed_us: int = 0
-    returned_us: int = 0
 
 
 class Arrivals(Protocol):
@@ -52,38 +38,19 @@ class Arrivals(Protocol):
         ...
 
 
-class Meter:
+class Meter(Logbook):
     """Keeps the log of one query and the account of its records, whatever its mode."""
 
     def __init__(self, sink: Sink, folder: RunFolder, arrivals: Arrivals) -> None:
-        self._query, self._arrivals = sink.name, arrivals
-        self._log = log = BatchLog(folder.log)
+        super().__init__(sink.name, folder.log)
+        self._arrivals = arrivals
         self._quarantine = folder.set_aside(sink)
         self._begins = folder.begins(sink)
-        self.failure: Exception | None = None  # why the last batch has no line
-        self._lock = threading.Lock()
         self._notes: tuple[Path, ...] = ()
-        # The log has them all; in memory stay enough for a live view and a report.
-        mine = (line for line in log.lines() if line.query == self._query)
-        self.lines: deque[BatchLine] = deque(mine, maxlen=LINES_KEPT)
-        self._last = self.lines[-1].batch if self.lines else -1
         last = self.lines[-1].account if self.lines else asdict(Account())
         self._answered, self._set_aside = last["answered"], last["quarantined"]
         self._blank = last.get("blank", 0)
         self._recover(folder.checkpoint(sink))
-
-    def progress(self, progress: dict[str, Any]) -> BatchLine | None:
-        """Take one progress event; returns the batch's line, or None if it is no new batch."""
-        batch = int(progress["batchId"])
-        with self._lock:
-            line = self.line_of(batch, progress) if batch > self._last else None
-            if line is not None:
-                self._enter(line)
-            return line
-
-    def line_of(self, batch: int, progress: dict[str, Any]) -> BatchLine | None:
-        """The line of a batch; None when its event says nothing new."""
-        raise NotImplementedError
 
     def account(self, ends: list[GateOffset]) -> Account:
         """Where every record that arrived is, once batches up to `ends` are published."""
@@ -120,10 +87,9 @@ class Meter:
         self._notes += aside.notes
         return aside
 
-    def _enter(self, line: BatchLine) -> None:
-        self._last = line.batch
-        self.lines.append(line)
-        self._log.append(line)
+    def enter(self, line: BatchLine) -> None:
+        """Add a line; what only counted for it may go."""
+        super().enter(line)
         for note in self._notes:
             note.unlink(missing_ok=True)
         self._notes = ()
@@ -133,7 +99,7 @@ class Meter:
         for batch in read_offset_log(checkpoint, self._begins):
             if batch.committed and batch.batch > self._last:
                 at_s = (checkpoint / "commits" / str(batch.batch)).stat().st_mtime
-                self._enter(self._recovered(batch, at_s))
+                self.enter(self._recovered(batch, at_s))
 
     def _recovered(self, batch: LoggedBatch, at_s: float) -> BatchLine:
         ends = list(batch.ends.values())
@@ -167,16 +133,14 @@ class Meter:
 class GateMeter(Meter):
     """The meter of a query behind the gate: a line for each batch that was published."""
 
-    def __init__(self, sink: Sink, folder: RunFolder, arrivals: Arrivals) -> None:
-        self._published: dict[int, Published] = {}
+    def __init__(
+        self, sink: Sink, folder: RunFolder, arrivals: Arrivals, outbox: Outbox | None = None
+    ) -> None:
+        self._published = Outbox() if outbox is None else outbox
+        self._begun_us = SystemClock().now_us()
         self.glances: Glances | None = None  # at the stages of batches
         self.gaps: GapSample | None = None  # between arrivals
         super().__init__(sink, folder, arrivals)
-
-    def published(self, batch: int, what: Published) -> None:
-        """Note that a batch's answers are out."""
-        with self._lock:
-            self._published[batch] = what
 
     def line_of(self, batch: int, progress: dict[str, Any]) -> BatchLine | None:
         """The line of a batch whose answers are out."""
@@ -216,6 +180,7 @@ class GateMeter(Meter):
             clock_ahead_s=round(ahead_s, 6),
             phases=phases,
             moments=self._moments(ranges, published.at_us - decided.at_us) if phases else {},
+            work=work_of(progress, self.glances) if phases else {},
         )
 
     def _latencies(
@@ -242,23 +207,7 @@ class GateMeter(Meter):
         """Where the time of the batch's answers went."""
         if not aged.count or not published.called_us or decided.because == NATIVE:
             return {}
-        took_s = {name: ms / 1e3 for name, ms in progress["durationMs"].items()}
-        commit_ms = sum(each.get("commitTimeMs", 0) for each in progress["stateOperators"])
-        between = (published.called_us, published.computed_us)
-        called_s = (published.returned_us - published.called_us) / 1e6
-        # Before it calls for the batch Spark makes the job of it, in which it generates code.
-        made_s = max(0.0, took_s.get("addBatch", 0.0) - called_s)
-        timeline = Timeline(
-            decided.at_us,
-            published.called_us,
-            published.computed_us,
-            published.at_us,
-            {
-                "offsets": took_s.get("walCommit", 0.0),
-                "planning": took_s.get("queryPlanning", 0.0) + took_s.get("getBatch", 0.0) + made_s,
-            },
-            self.glances.within(*between, commit_ms / 1e3) if self.glances else {},
-        )
+        timeline = timeline_of(progress, published, decided.at_us, self._begun_us, self.glances)
         before_s = self.lines[-1].published_s if self.lines else 0.0
         found = micro_batch_phases(aged, decided.at_us / 1e6 - before_s, timeline)
         return {name: phase.as_dict() for name, phase in found.items()}

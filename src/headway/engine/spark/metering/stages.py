@@ -24,6 +24,7 @@ class Stage:
     run_s: float
     fetch_wait_s: float
     shuffle_write_s: float
+    shuffle_bytes: int = 0
 
     @property
     def wall_s(self) -> float:
@@ -57,6 +58,7 @@ class Glances:
         self._look, self._clock = look, clock
         self._looked_s = -EVERY_S
         self._shares: dict[str, float] = {}
+        self._work: dict[str, float] = {}
 
     def within(self, called_us: int, computed_us: int, commit_s: float) -> dict[str, float]:
         """What the time from the call to the result was spent on, by phase."""
@@ -66,7 +68,16 @@ class Glances:
             found = phases_within(stages, called_us, computed_us, commit_s)
             whole_s = max(spent_s, sum(found.values()), 1e-6)
             self._shares = {name: part / whole_s for name, part in found.items()}
+            self._work = {
+                "task_s": sum(stage.run_s for stage in stages),
+                "shuffle_bytes": sum(stage.shuffle_bytes for stage in stages),
+            }
         return {name: share * spent_s for name, share in self._shares.items()}
+
+    def work(self) -> dict[str, float]:
+        """What the tasks of the last batch have done, if it was looked at; told once."""
+        done, self._work = self._work, {}
+        return done
 
 
 def read_stage(data: Any) -> Stage | None:
@@ -82,6 +93,7 @@ def read_stage(data: Any) -> Stage | None:
         data.executorRunTime() / 1e3,
         data.shuffleFetchWaitTime() / 1e3,
         data.shuffleWriteTime() / 1e9,
+        int(data.shuffleWriteBytes()),
     )
 
 

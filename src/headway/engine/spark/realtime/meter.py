@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from headway.clock import Clock
 from headway.engine.kafka.finals import Finals
@@ -18,6 +19,7 @@ from headway.engine.spark.gate.offsets import NATIVE, Decision, GateOffset
 from headway.engine.spark.metering.gaps import GapSample
 from headway.engine.spark.metering.meter import OBSERVED, Meter, merged, ranges_of
 from headway.engine.spark.metering.set_aside import Ranges
+from headway.engine.spark.metering.times import work_of
 from headway.engine.spark.realtime.handover import watermark_before
 from headway.engine.spark.realtime.stamps import MAPS, latency_of
 from headway.engine.spark.realtime.write import OUT
@@ -27,7 +29,7 @@ from headway.flow.steps import Sink
 from headway.measure.batches import BatchLine
 from headway.measure.latency import Latency
 from headway.measure.moments import ARRIVALS, SERVICE, Moments
-from headway.measure.phases import real_time_phases
+from headway.measure.phases import real_time_phases, weighted
 from headway.plan.modes import RealTime
 
 
@@ -37,6 +39,31 @@ def moments_in(sample: Latency) -> Moments:
         return Moments()
     powers = (float(np.average(sample.values_s**n, weights=sample.weights)) for n in (1, 2, 3))
     return Moments(sample.count, *powers)
+
+
+def pause_and_fetch(
+    came: Latency, age: Latency, begun_us: int, opened_us: int
+) -> tuple[Latency, Latency]:
+    """How long records waited for the interval to begin, and then to be read.
+
+    `came` are their arrivals and `age` how old they were when they were read. Records that had come
+    when the interval began, at `begun_us`, waited until its first record was read, at `opened_us`;
+    what is left of their age, and all of the others', is the way from Kafka.
+    """
+    if came.min_s * 1e6 >= begun_us:
+        return Latency.same(0.0, came.count), age
+    waited = np.where(came.values_s * 1e6 < opened_us, opened_us / 1e6 - came.values_s, 0.0)
+    pause = weighted(np.maximum(waited, 0.0), came)
+    # The oldest waited longest: the n-th arrival is taken to have the n-th greatest age.
+    ages = np.interp(1 - midpoints(came), midpoints(age), age.values_s)
+    fetch = weighted(np.maximum(ages - waited, 0.0), came)
+    return pause, replace(fetch, mean_s=max(0.0, age.mean_s - pause.mean_s))
+
+
+def midpoints(sample: Latency) -> NDArray[np.float64]:
+    """For each value of a weighted sample the share of records below it."""
+    reached = np.cumsum(sample.weights)
+    return np.asarray((reached - sample.weights / 2) / reached[-1])
 
 
 class TopicArrivals:
@@ -71,6 +98,7 @@ class RealTimeMeter(Meter):
         self._topics, self._knobs, self._clock = arrivals.topics, knobs, arrivals.clock
         self._checkpoint = folder.checkpoint(sink)
         self._gaps = GapSample(arrivals.topics, arrivals.clock)
+        self.epoch_us = arrivals.clock.now_us()
         super().__init__(sink, folder, arrivals)
 
     def line_of(self, batch: int, progress: dict[str, Any]) -> BatchLine | None:
@@ -110,6 +138,7 @@ class RealTimeMeter(Meter):
             clock_ahead_s=round(ahead_s, 6),
             phases={name: phase.as_dict() for name, phase in phases.items()},
             moments=self._moments(ranges, parts["map"]) if phases else {},
+            work=work_of(progress, None) if phases else {},
         )
 
     def _moments(self, ranges: Ranges, mapped: Latency) -> dict[str, dict[str, float]]:
@@ -134,10 +163,18 @@ class RealTimeMeter(Meter):
         """The times between the stamps, by phase, each over the records that were metered."""
         seen = progress["observed"]
         parts = {name: Latency.none() for name in ("pause", "fetch", "map", "shuffle")}
+        begun_us = round(datetime.fromisoformat(progress["timestamp"]).timestamp() * 1e6)
         for end in ends:
             row = seen.get(f"{OBSERVED}:{end.source}")
-            for name in ("pause", "fetch"):
-                parts[name] += latency_of(row, name).not_negative()
+            came, age = latency_of(row, "came"), latency_of(row, "age").not_negative()
+            if row is None or not came.count:
+                continue
+            opened_us = int(row["first_ms"]) * 1_000
+            pause, fetch = pause_and_fetch(
+                came, age, begun_us - self.epoch_us, opened_us - self.epoch_us
+            )
+            parts["pause"] += pause
+            parts["fetch"] += fetch
         parts["map"] += latency_of(seen.get(MAPS) or seen.get(OUT), "map")
         parts["shuffle"] += latency_of(seen.get(OUT), "shuffle")
         return parts | {"publish": self.witness.taken() if self.witness else Latency.none()}

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from pyspark.errors import AnalysisException
@@ -32,6 +29,7 @@ from headway.engine.spark.realtime.needs import (
 from headway.engine.spark.realtime.read import NativeSource, read_native
 from headway.engine.spark.realtime.stamps import mapped
 from headway.engine.spark.realtime.write import OUT_MARK, kafka_rows
+from headway.engine.spark.session import set_for_now
 from headway.engine.spark.settings import Settings
 from headway.errors import RunError, SessionError
 from headway.flow.graph import Flow
@@ -110,7 +108,7 @@ class RealTimeQuery(StartedQuery):
     def _read(self, source: Source) -> DataFrame:
         begin = self._folder.begins(self.sink)[source.name]
         shape = shape_of(self._part, source)
-        native = NativeSource(source, shape, self._knobs, begin, self._phases)
+        native = NativeSource(source, shape, self._knobs, begin, self.meter.epoch_us, self._phases)
         return read_native(self._spark, native)
 
     @property
@@ -175,20 +173,3 @@ def settle_left(sink: Sink, folder: RunFolder, clock: Clock) -> None:
     finally:
         finals.close()
     kept.unlink()
-
-
-LOCK = threading.Lock()
-
-
-@contextmanager
-def set_for_now(spark: SparkSession, settings: dict[str, str]) -> Iterator[None]:
-    """Settings of a session while a query starts, which takes them with it."""
-    with LOCK:
-        before = {name: str(spark.conf.get(name)) for name in settings}
-        try:
-            for name, value in settings.items():
-                spark.conf.set(name, value)
-            yield
-        finally:
-            for name, value in before.items():
-                spark.conf.set(name, value)

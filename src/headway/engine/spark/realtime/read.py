@@ -20,8 +20,6 @@ from headway.flow.windows import END_OF_TIME_US
 from headway.plan.modes import RealTime
 
 RECORD, BAD, WHY = "__record", "__bad", "__why"
-BEGUN_MS = "unix_millis(current_timestamp())"  # of the interval: the same for all its records
-PAUSED_MS = f"greatest({BEGUN_MS} - {ARRIVAL} / 1000, 0)"
 STRICT = {
     "mode": "PERMISSIVE",
     "columnNameOfCorruptRecord": WHY,
@@ -38,6 +36,7 @@ class NativeSource:
     shape: Shape
     knobs: RealTime
     begin: Position
+    epoch_us: int  # when the query was made: arrivals are summed up relative to it
     metered: bool = True
 
     @property
@@ -83,12 +82,11 @@ def read_native(spark: SparkSession, native: NativeSource) -> DataFrame:
         f"{OBSERVED}:{source.name}",
         F.count(F.lit(1)).alias("rows"),
         F.expr(f"count_if({BAD})").alias("bad"),
-        # What came before this interval began waited for it: a checkpoint was being made.
-        *summed(
-            "pause",
-            f"CASE WHEN {METERED} THEN greatest({BEGUN_MS} - {ARRIVAL} / 1000, 0) / 1000 END",
-        ),
-        *summed("fetch", f"({READ} - greatest({BEGUN_MS}, {ARRIVAL} / 1000)) / 1000"),
+        # No current_timestamp() here: it would stand in the generated code, which Java would then
+        # compile, and warm up, anew for each interval.
+        F.min(READ).alias("first_ms"),
+        *summed("came", f"CASE WHEN {METERED} THEN ({ARRIVAL} - {native.epoch_us}) / 1000000 END"),
+        *summed("age", f"({READ} - {ARRIVAL} / 1000) / 1000"),
     )
     rows = counted.where(f"NOT {BAD}").select(*columns_sql(native))
     window = native.shape.window

@@ -38,7 +38,7 @@ def load_flow(text: str) -> Flow:
         first = sorted(found)[0]
         raise UsedWrongly(
             f"{path.name} makes several flows ({names}); name the one to run as "
-            f"{path}:{first}, or join them into one with headway.join"
+            f"{path}:{first}, or make one of them with +"
         )
     return named_flow(module, next(iter(found)), path)
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from headway.cli.flow_file import load_flow
 from headway.cli.outcome import UsedWrongly
+from headway.cli.running.flow_file import load_flow
 from headway.errors import FlowError, RunError
 
 START = "import headway as hw\nwords = hw.replay([{'word': 'a'}]).map('word', key='word')\n"

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pyarrow as pa
 
-from headway.cli.top_words import SHOWN, TopWords
+from headway.cli.running.top_words import SHOWN, TopWords
 
 
 def answers(end: int, **counts: int) -> pa.Table:

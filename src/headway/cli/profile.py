@@ -1,0 +1,101 @@
+"""`headway profile`: learn what a flow costs on this machine, for the planner."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from headway.cli.options import Json, seconds_or_none
+from headway.cli.outcome import UsedWrongly, say
+from headway.cli.running.flow_file import load_flow
+from headway.cli.running.spark_output import spark_output_to
+from headway.engine.spark.profiling import Trial, profile_flow
+from headway.engine.spark.settings import Settings
+from headway.measure.costs.machine import MachineProfile, machine_profile
+from headway.measure.costs.profile import JobProfile
+from headway.units import format_duration
+
+LONGEST_S = 300.0
+PROFILES = Path(".headway") / "profiles"
+SIZES = (100, 10_000)
+
+
+def profile(
+    file: Annotated[str, typer.Argument(help="FILE.py, or FILE.py:name of the flow in it.")],
+    length: Annotated[str, typer.Option("--for", help="How long, 5min at most.")] = "60s",
+    to: Annotated[Path | None, typer.Option(help="The file to write.")] = None,
+    master: Annotated[str | None, typer.Option(help="Spark's master, such as local[2].")] = None,
+    as_json: Json = False,
+) -> None:
+    """Run a flow with batches of many sizes, answers to nobody, and keep what it costs."""
+    seconds = seconds_or_none(length, "--for") or 60.0
+    if seconds > LONGEST_S:
+        raise UsedWrongly(f"--for is 5min at most; got {length!r}")
+    flow = load_flow(file)
+    settings = Settings() if master is None else Settings(master=master)
+    stderr = Console(stderr=True)
+    machine = machine_profile(PROFILES / "machine.json", PROFILES)
+    say(stderr, "starting Spark ...")
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with (
+        TemporaryDirectory(prefix="headway-") as place,
+        Progress(*columns, console=stderr, disable=not stderr.is_terminal) as bar,
+    ):
+        task = bar.add_task("profile", total=seconds)
+        trial = Trial(
+            seconds,
+            settings,
+            Path(place) / "run",
+            lambda gone, note: bar.update(task, completed=gone, description=f"profile: {note}"),
+        )
+        with spark_output_to(PROFILES):
+            found = profile_flow(flow, trial)
+    if not found.batches:
+        raise UsedWrongly("the flow had no records to learn from; give it some, or more time")
+    path = found.save(to or PROFILES / f"{flow.fingerprint}.json")
+    if as_json:
+        print(json.dumps({"profile": str(path), "machine": asdict(machine), **costs(found)}))
+        return
+    show(found, machine, path)
+
+
+def costs(found: JobProfile) -> dict[str, object]:
+    """The main figures by name."""
+    return {
+        "batches": found.batches,
+        "records": found.records,
+        "batch_s": {str(size): round(found.batch_s(size), 4) for size in SIZES},
+        "phases": {
+            name: {"fixed_s": fit.line[0], "per_record_s": fit.line[1]}
+            for name, fit in found.phases_s.items()
+        },
+        "keys": {str(size): round(found.keys.at(size), 1) for size in SIZES},
+        "answers_per_record": round(found.answers.at(SIZES[1]) / SIZES[1], 4),
+    }
+
+
+def show(found: JobProfile, machine: MachineProfile, path: Path) -> None:
+    """Print a profile for people."""
+    console = Console()
+    table = Table("phase", "fixed", "per million records")
+    for name, fit in found.phases_s.items():
+        fixed, each = fit.line
+        table.add_row(name, *(format_duration(round(s, 4)) for s in (fixed, each * 1e6)))
+    console.print(table)
+    small, large = (format_duration(round(found.batch_s(size), 3)) for size in SIZES)
+    say(console, f"{found.batches:,} batches, {found.records:,} records")
+    say(console, f"a batch of {SIZES[0]:,} takes {small}, one of {SIZES[1]:,} {large}")
+    say(
+        console,
+        f"this machine: {machine.cores} cores, worth {machine.scaling:g} together; a durable write "
+        f"takes {format_duration(machine.fsync_s)}",
+    )
+    say(console, f"kept in {path}")

@@ -1,0 +1,60 @@
+"""What a checkpoint folder tells of the query that writes it, while it runs or after it ended."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from headway.errors import RunError
+from headway.measure.watched import Watched, WatchedBatch, batch_phases
+
+NOT_SEEN = (
+    "a checkpoint tells when a batch was decided and when it had ended, and nothing in between; "
+    "give the address of the query's Spark UI, or headway.watch(query), to see more"
+)
+LATEST = 200  # batches that are looked at
+
+
+def read_checkpoint(folder: Path) -> Watched:
+    """The batches that a checkpoint remembers: Spark keeps the last hundred or so."""
+    decided, done = numbered(folder / "offsets"), numbered(folder / "commits")
+    if not decided:
+        raise RunError(
+            f"{folder} is no checkpoint of a streaming query: it has no offsets/ with batches in "
+            "it. Give the folder that the query was started with as checkpointLocation"
+        )
+    both = sorted(set(decided) & set(done))[-LATEST:]
+    batches = [
+        batch_between(number, decided[number].stat().st_mtime, done, number - 1) for number in both
+    ]
+    about = metadata_of(decided[max(decided)])
+    settings = {str(name): str(value) for name, value in about.get("conf", {}).items()}
+    return Watched(str(folder), batches, settings, None, (NOT_SEEN,))
+
+
+def batch_between(
+    number: int, decided_s: float, done: Mapping[int, Path], before: int
+) -> WatchedBatch:
+    """A batch from the times at which its two files were written."""
+    took_s = max(0.0, done[number].stat().st_mtime - decided_s)
+    idle_s = max(0.0, decided_s - done[before].stat().st_mtime) if before in done else None
+    return WatchedBatch(number, decided_s, took_s, None, idle_s, batch_phases({}, {}, took_s))
+
+
+def numbered(folder: Path) -> dict[int, Path]:
+    """The files of a log of Spark's, by batch."""
+    if not folder.is_dir():
+        return {}
+    return {int(path.name): path for path in folder.iterdir() if path.name.isdigit()}
+
+
+def metadata_of(path: Path) -> dict[str, Any]:
+    """What Spark noted beside the offsets of a batch: its watermark and settings."""
+    lines = path.read_text().split("\n")
+    try:
+        found: dict[str, Any] = json.loads(lines[1])
+    except (IndexError, ValueError):
+        return {}
+    return found

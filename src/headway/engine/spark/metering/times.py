@@ -1,0 +1,54 @@
+"""The instants of a micro-batch, from what Spark reports and what the sink has noted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headway.engine.spark.metering.published import Published
+from headway.engine.spark.metering.stages import Glances
+from headway.measure.phases import Timeline
+
+
+def work_of(progress: dict[str, Any], glances: Glances | None) -> dict[str, float]:
+    """What was done in a batch: keys changed, states kept, and what its stages tell."""
+    states = progress["stateOperators"]
+    if not states:
+        return glances.work() if glances else {}
+    found = {
+        "keys": sum(each.get("numRowsUpdated", 0) for each in states),
+        "states": sum(each.get("numRowsTotal", 0) for each in states),
+        "state_bytes": sum(each.get("memoryUsedBytes", 0) for each in states),
+    }
+    return found | (glances.work() if glances else {})
+
+
+def timeline_of(
+    progress: dict[str, Any],
+    published: Published,
+    decided_us: int,
+    begun_us: int,
+    glances: Glances | None,
+) -> Timeline:
+    """When the batch was decided, called for, computed and published, and what lay in between.
+
+    `begun_us` is when the query was started: a batch decided before that is one that a crash had
+    interrupted.
+    """
+    took_s = {name: ms / 1e3 for name, ms in progress["durationMs"].items()}
+    commit_ms = sum(each.get("commitTimeMs", 0) for each in progress["stateOperators"])
+    between = (published.called_us, published.computed_us)
+    called_s = (published.returned_us - published.called_us) / 1e6
+    # Before it calls for the batch Spark makes the job of it, in which it generates code.
+    made_s = max(0.0, took_s.get("addBatch", 0.0) - called_s)
+    return Timeline(
+        decided_us,
+        published.called_us,
+        published.computed_us,
+        published.at_us,
+        {
+            "down": max(0, begun_us - decided_us) / 1e6,
+            "offsets": took_s.get("walCommit", 0.0),
+            "planning": took_s.get("queryPlanning", 0.0) + took_s.get("getBatch", 0.0) + made_s,
+        },
+        glances.within(*between, commit_ms / 1e3) if glances else {},
+    )

@@ -1,0 +1,157 @@
+"""Run a flow for a while to learn what it costs: batches of many sizes, answers to nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pyarrow as pa
+
+from headway.clock import Clock, SystemClock
+from headway.engine.spark.run import RunHandle, run
+from headway.engine.spark.settings import Settings
+from headway.errors import FlowError
+from headway.flow.graph import Flow
+from headway.flow.rates import RateSchedule
+from headway.flow.steps import Sink, Source, Step
+from headway.flow.topics import (
+    MadeRecords,
+    ReplayedFile,
+    ReplayedRecords,
+    StreamedFrame,
+    Target,
+)
+from headway.keep.pacing import Pace
+from headway.measure.batches import BatchLine
+from headway.measure.costs.profile import JobProfile, profile_of
+from headway.measure.moments import ARRIVALS
+
+SIZES = (10, 100, 1_000, 10_000, 100_000, 1_000_000)
+INTERVALS_S = (0.1, 0.3, 1.0, 3.0)  # where a topic follows its own pace
+LONGEST_BATCH_S = 3.0  # larger batches are not tried
+BATCHES_EACH = 4  # of a size before the next is tried
+WARM_BATCHES = 6
+LOOK_S = 0.05
+PATIENCE_S = 60.0
+REPLAYED = (ReplayedFile, ReplayedRecords, MadeRecords)
+MOST_MADE = 50_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """How long a flow is tried, and who is told how far it is: seconds gone, and a note."""
+
+    seconds: float
+    settings: Settings
+    folder: Path
+    told: Callable[[float, str], None] = lambda gone_s, note: None
+
+
+def profile_flow(flow: Flow, trial: Trial) -> JobProfile:
+    """Run a flow with batches of many sizes and say what each phase of it costs."""
+    if any(isinstance(source.topic, StreamedFrame) for source in flow.sources):
+        raise FlowError(
+            "a flow from a streaming DataFrame has no gate that could make batches of other sizes; "
+            "its profile is learned while it runs, and kept in its folder as profile.json"
+        )
+    clock = SystemClock()
+    quiet = answering_nobody(flow)
+    settings = replace(trial.settings, pace=Pace(interval_s=0.0, max_rows=SIZES[0]), until="end")
+    begun_s = clock.steady_s()
+    with run(quiet, folder=trial.folder, settings=settings) as handle:
+        ended = Ended(clock, begun_s, trial)
+        warm_up(handle, ended)
+        warm = len(handle.lines())
+        paces = sizes() if at_will(flow) else [Pace(interval_s=s) for s in INTERVALS_S]
+        try_paces(handle, list(paces), ended)
+    kept = [without_arrivals(line) if at_will(flow) else line for line in handle.lines()[warm:]]
+    return profile_of(kept, flow.fingerprint, settings.mode)
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """Whether the time of a trial is over."""
+
+    clock: Clock
+    begun_s: float
+    trial: Trial
+
+    def __call__(self, note: str) -> bool:
+        gone_s = self.clock.steady_s() - self.begun_s
+        self.trial.told(min(gone_s, self.trial.seconds), note)
+        return gone_s >= self.trial.seconds
+
+
+def sizes() -> Iterable[Pace]:
+    """A pace for each size of batch."""
+    return (Pace(interval_s=0.0, max_rows=size) for size in SIZES)
+
+
+def warm_up(handle: RunHandle, ended: Ended) -> None:
+    """Let a new JVM get to know the flow, with small batches and with larger ones."""
+    for size in (10, 1_000, 10_000):
+        handle.set_pace(max_rows=size)
+        wait_batches(handle, WARM_BATCHES // 2, ended, "warm-up")
+
+
+def try_paces(handle: RunHandle, paces: list[Pace], ended: Ended) -> None:
+    """Run batches at each pace in turn, over and over, until the time is up."""
+    while handle.active:
+        for place, pace in enumerate(paces):
+            handle.set_pace(interval=f"{pace.interval_s}s")
+            if pace.max_rows is not None:
+                handle.set_pace(max_rows=pace.max_rows)
+            note = f"{pace.max_rows:,} records" if pace.max_rows else f"every {pace.interval_s:g} s"
+            took_s = wait_batches(handle, BATCHES_EACH, ended, note)
+            if took_s is None:
+                return
+            if took_s > LONGEST_BATCH_S:
+                del paces[place:]
+                break
+        if not paces:
+            return
+
+
+def wait_batches(handle: RunHandle, count: int, ended: Ended, note: str) -> float | None:
+    """Wait for some batches more; how long the last took, or None when the time is up."""
+    wanted = len(handle.lines()) + count
+    while len(handle.lines()) < wanted:
+        if ended(note) or not handle.active:
+            return None
+        handle.wait(LOOK_S)
+    last = handle.lines()[-1]
+    return last.published_s - last.started_s
+
+
+def at_will(flow: Flow) -> bool:
+    """Whether all records are there whenever they are wanted."""
+    return all(isinstance(source.topic, REPLAYED) for source in flow.sources)
+
+
+def answering_nobody(flow: Flow) -> Flow:
+    """The same flow, its records at hand at once where they are replayed, its answers dropped."""
+    return Flow(tuple(quiet_step(step) for step in flow.steps))
+
+
+def quiet_step(step: Step) -> Step:
+    """A step of a flow that answers nobody."""
+    if isinstance(step, Sink):
+        return replace(step, target=Target("callback", "nobody", drop))
+    if isinstance(step, Source) and isinstance(step.topic, REPLAYED):
+        topic = replace(step.topic, rate=RateSchedule())
+        if isinstance(topic, MadeRecords):
+            topic = replace(topic, count=MOST_MADE if topic.count is None else topic.count)
+        return replace(step, topic=topic)
+    return step
+
+
+def drop(batch: int, answers: pa.Table) -> None:
+    """Take answers and do nothing with them."""
+
+
+def without_arrivals(line: BatchLine) -> BatchLine:
+    """A line of records that were all there at once: how they came says nothing."""
+    return replace(
+        line, moments={name: found for name, found in line.moments.items() if name != ARRIVALS}
+    )

@@ -1,0 +1,106 @@
+"""A straight line through measured points, kept as sums, so that it learns and forgets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from math import exp, log
+
+SMALL = 1_000.0  # up to about this many records each point counts alike; beyond, by its share
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """Sums over points (x, y) with weights w; the line is found from them when it is asked for.
+
+    Costs are never negative and do not fall as batches grow, so neither does the line.
+    """
+
+    points: float = 0.0
+    w: float = 0.0
+    wx: float = 0.0
+    wy: float = 0.0
+    wxx: float = 0.0
+    wxy: float = 0.0
+    wyy: float = 0.0
+
+    def seen(self, x: float, y: float, weight: float | None = None) -> Fit:
+        """The fit with one more point; a small batch tells as much of what is fixed as a large."""
+        w = 1 / (1 + x / SMALL) ** 2 if weight is None else weight
+        more = (1.0, w, w * x, w * y, w * x * x, w * x * y, w * y * y)
+        return Fit(*(own + added for own, added in zip(self._sums(), more, strict=True)))
+
+    def together(self, other: Fit, keep: float = 1.0) -> Fit:
+        """Both fits as one, this one remembered only by the share `keep`."""
+        both = zip(self._sums(), other._sums(), strict=True)
+        return Fit(*(own * keep + more for own, more in both))
+
+    def _sums(self) -> tuple[float, ...]:
+        return tuple(getattr(self, field.name) for field in fields(self))
+
+    @property
+    def line(self) -> tuple[float, float]:
+        """What is fixed, and what each x adds.
+
+        >>> Fit().seen(0, 1.0).seen(10, 3.0).line
+        (1.0, 0.2)
+        """
+        if not self.w:
+            return 0.0, 0.0
+        spread = self.w * self.wxx - self.wx**2
+        if spread <= 1e-12 * max(self.w * self.wxx, 1e-300):
+            return self.wy / self.w, 0.0
+        each = (self.w * self.wxy - self.wx * self.wy) / spread
+        if each <= 0:
+            return self.wy / self.w, 0.0
+        fixed = (self.wy - each * self.wx) / self.w
+        if fixed < 0:
+            return 0.0, self.wxy / self.wxx
+        return round(fixed, 12), round(each, 12)
+
+    def at(self, x: float) -> float:
+        """The line's value."""
+        fixed, each = self.line
+        return fixed + each * x
+
+    @property
+    def error(self) -> float:
+        """How far points lie from the line, typically: the root of the mean square."""
+        if not self.w:
+            return 0.0
+        a, b = self.line
+        square = (
+            self.wyy + self.w * a * a + b * b * self.wxx
+            - 2 * a * self.wy - 2 * b * self.wxy + 2 * a * b * self.wx
+        )  # fmt: skip
+        return float(max(0.0, square / self.w) ** 0.5)
+
+    def as_dict(self) -> dict[str, float]:
+        """The sums by name."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """How a count grows with another one: y = c x^b, with b at most 1.
+
+    Distinct keys of a batch grow so: twice the records bring fewer than twice the keys.
+    """
+
+    logs: Fit = Fit()
+
+    def seen(self, x: float, y: float) -> Growth:
+        """The growth with one more point; what is not positive tells nothing."""
+        if x <= 0 or y <= 0:
+            return self
+        return Growth(self.logs.seen(log(x), log(y), 1.0))
+
+    def at(self, x: float) -> float:
+        """How many there are of x; never more than x.
+
+        >>> round(Growth().seen(100, 50).seen(10_000, 500).at(1_000))
+        158
+        """
+        if x <= 0 or not self.logs.points:
+            return 0.0
+        c, b = self.logs.line
+        return float(min(x, exp(c + min(b, 1.0) * log(x))))

@@ -1,0 +1,49 @@
+"""A flow is profiled with batches of many sizes, and its answers go to nobody."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+import headway as hw
+from headway.engine.spark.profiling import Trial, answering_nobody, profile_flow
+from headway.errors import FlowError
+from headway.measure.costs.profile import load_profile
+from headway.workloads.makers.keyed import Keyed
+
+
+def test_answers_go_to_nobody_and_records_come_at_once(tmp_path: Path) -> None:
+    flow = hw.replay(Keyed(keys=5), rate=10).to(f"parquet:{tmp_path / 'out'}")
+    quiet = answering_nobody(flow)
+    assert quiet.sinks[0].target.kind == "callback"
+    assert quiet.sources[0].topic.rate.steps == ()  # type: ignore[union-attr]
+    assert quiet.fingerprint != ""
+    assert flow.sinks[0].target.kind == "parquet"
+
+
+@pytest.mark.spark
+def test_a_profile_tells_what_batches_of_several_sizes_cost(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    records = hw.replay(Keyed(keys=50), rate=1_000)
+    flow = records.key("key").reduce(n="count(*)").to(f"parquet:{tmp_path / 'out'}")
+    notes: list[str] = []
+    trial = Trial(15.0, hw.Settings(), tmp_path / "run", lambda gone_s, note: notes.append(note))
+    learned = profile_flow(flow, trial)
+    assert {"warm-up", "10 records", "1,000 records"} <= set(notes)
+    assert learned.flow == flow.fingerprint
+    assert learned.batches >= 8
+    assert 0.01 < learned.batch_s(10) < learned.batch_s(100_000)
+    assert 30 <= learned.keys.at(1_000) <= 80
+    assert learned.phases_s["map"].points >= 8
+    assert not (tmp_path / "out").exists()
+    assert load_profile(tmp_path / "run" / "profile.json").batches  # any run leaves one
+
+
+@pytest.mark.spark
+def test_a_frame_is_not_profiled_at_will(spark: SparkSession, tmp_path: Path) -> None:
+    rated = spark.readStream.format("rate").load()
+    with pytest.raises(FlowError, match="learned while it runs"):
+        profile_flow(hw.stream(rated).to("console"), Trial(5.0, hw.Settings(), tmp_path))
