@@ -51,7 +51,8 @@ def watch(
     ready, stop = starting.Event(), starting.Event()
     here, there = starting.Pipe()
     worker: Any = starting.Process(target=work, args=(job, ready, stop, there))
-    onlooker = Onlooker(f"{job.servers}/{job.sink}", "key", "n", job.folder / "seen.npz")
+    key = "key" if job.window is None else "window_end,key"
+    onlooker = Onlooker(f"{job.servers}/{job.sink}", key, "n", job.folder / "seen.npz")
     worker.start()
     try:
         if not ready.wait(START_S):

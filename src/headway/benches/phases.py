@@ -3,34 +3,52 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
+from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from headway.benches.options import BenchOptions, progress
+from headway.benches.options import Bar, BenchOptions, progress
 from headway.benches.outsider import Watched, watch
-from headway.engine.stock.ratios import typical
+from headway.engine.stock.ratios import spread, typical
 from headway.engine.stock.realtime import CountJob
+from headway.flow.rates import parse_rate
 from headway.keep.pacing import Pace
 from headway.measure.batches import BatchLine, BatchLog
+from headway.measure.latency import Latency
 from headway.measure.phases import mean_phases, unexplained_share
-from headway.measure.summary import latency_of, merged
+from headway.measure.summary import latency_from_figures, latency_of, merged
 from headway.plan.modes import MODES, Mode, RealTime
 from headway.testing.broker import Broker
+from headway.testing.outside import Seen, answered_us
 from headway.workloads.makers.keyed import Keyed
 
 SENTENCE = "The sum of the phases against the latency that a consumer outside Spark measures."
+Work = Literal["count", "windowed count"]
+WORKS: tuple[Work, ...] = ("count", "windowed count")
 RATES = (500.0, 2_000.0, 8_000.0)
+WINDOW_S = 2
 KEYS = 1_000
-CHECKPOINT_S = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """How long a job runs, how much of that is warm-up, and how often there is a checkpoint."""
+
+    seconds: float
+    warm_s: float
+    checkpoint_s: float
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A mode at a rate, what was seen outside, and what the run says of itself."""
+    """A workload in a mode at a rate, what was seen outside, and what the run says of itself."""
 
+    work: Work
     mode: Mode
     rate: float
     watched: Watched
@@ -38,34 +56,37 @@ class Case:
 
 
 def run(options: BenchOptions) -> dict[str, Any]:
-    """Run a count in both modes at each rate; once more without phases, for what they cost."""
+    """Run both counts in both modes at each rate; and without phases, for what they cost."""
     rates = (1_000.0,) if options.quick else RATES
-    seconds, warm_s = (14.0, 8.0) if options.quick else (45.0, 20.0)
-    rows: list[dict[str, Any]] = []
-    costs: list[float] = []
+    works = WORKS[:1] if options.quick else WORKS
+    pairs = options.repeats or (1 if options.quick else 2)
+    modes = MODES[1:] if options.quick else MODES  # in which the cost is measured
+    span = Span(16.0, 7.0, 3.0) if options.quick else Span(28.0, 13.0, 5.0)
+    jobs = len(works) * len(MODES) * len(rates) + len(modes) * pairs * 2
     with (
         Broker() as broker,
         TemporaryDirectory(prefix="headway-bench-") as place,
-        progress(len(MODES) * (len(rates) + 1), "phases") as bar,
+        progress(jobs, "phases") as bar,
     ):
-        bench = Bench(broker, Path(place), seconds)
-        for mode in MODES:
-            for rate in rates:
-                case = bench.measure(mode, rate)
-                rows.append(figures_of(case, warm_s))
-                bar.advance(note=f"{mode} at {rate:,.0f}/s")
-            bare = bench.measure(mode, rate, phases=False)
-            costs.append(case.watched.cpu_s / bare.watched.cpu_s - 1)
-            bar.advance(note=f"{mode} without")
+        bench = Bench(broker, Path(place), span, bar)
+        rows = [
+            figures_of(bench.measure(work, mode, rate), span)
+            for work, mode, rate in product(works, MODES, rates)
+        ]
+        costs = {mode: bench.overheads(mode, rates[-1], pairs) for mode in modes}
+    adding = [row for row in rows if "sum_error_mean" in row]
     figures: dict[str, Any] = {
-        "sum_error_mean": typical([row["sum_error_mean"] for row in rows]),
-        "sum_error_p50": typical([row["sum_error_p50"] for row in rows]),
-        "sum_error_p99": typical([row["sum_error_p99"] for row in rows]),
-        "unexplained_share": max(row["unexplained_share"] for row in rows),
-        "overhead": max(costs),
-        "overhead_by_mode": dict(zip(MODES, costs, strict=True)),
+        **{
+            name: typical([row[name] for row in adding])
+            for name in ("sum_error_mean", "sum_error_p50", "sum_error_p99")
+        },
+        "unexplained_share": max(row["unexplained_share"] for row in adding),
+        "overhead": max(typical(found) for found in costs.values()),
+        "overhead_by_mode": {mode: typical(found) for mode, found in costs.items()},
+        "overhead_spread": {mode: spread(found) for mode, found in costs.items()},
         "cases": rows,
-        "measured_s": seconds - warm_s,
+        "warm_up_s": span.warm_s,
+        "measured_s": span.seconds - span.warm_s,
         "target_error": 0.05,
         "target_overhead": 0.03,
     }
@@ -76,47 +97,114 @@ def run(options: BenchOptions) -> dict[str, Any]:
 class Bench:
     """Where the jobs of this benchmark run, and for how long."""
 
-    def __init__(self, broker: Broker, place: Path, seconds: float) -> None:
-        self.broker, self.place, self.seconds = broker, place, seconds
+    def __init__(self, broker: Broker, place: Path, span: Span, bar: Bar) -> None:
+        self.broker, self.place, self.span, self.bar = broker, place, span, bar
+        self.done = 0
 
-    def measure(self, mode: Mode, rate: float, phases: bool = True) -> Case:
+    def measure(self, work: Work, mode: Mode, rate: float, phases: bool = True) -> Case:
         """Run one job."""
-        folder = self.place / f"{mode}-{rate:.0f}-{phases}"
+        folder = self.place / f"job-{self.done}"
+        self.done += 1
         folder.mkdir()
         for topic in (folder.name, f"{folder.name}-out"):
             self.broker.create(topic)
         job = CountJob(
             self.broker.address, folder.name, f"{folder.name}-out", folder, "headway", mode,
-            RealTime(checkpoint_s=CHECKPOINT_S), Pace(interval_s=0.25), phases=phases,
+            RealTime(checkpoint_s=self.span.checkpoint_s), Pace(interval_s=0.25), phases=phases,
+            window=None if work == "count" else f"{WINDOW_S}s",
         )  # fmt: skip
-        watched = watch(job, Keyed(keys=KEYS), rate, self.seconds)
-        return Case(mode, rate, watched, list(BatchLog(folder / "run" / "batches.jsonl").lines()))
+        watched = watch(job, Keyed(keys=KEYS), rate, self.span.seconds)
+        self.bar.advance(note=f"{work}, {mode} at {rate:,.0f}/s{'' if phases else ', bare'}")
+        lines = list(BatchLog(folder / "run" / "batches.jsonl").lines())
+        return Case(work, mode, rate, watched, lines)
+
+    def overheads(self, mode: Mode, rate: float, pairs: int) -> list[float]:
+        """How much more processor time the same count takes with phases than without, in turn."""
+        found = []
+        for _ in range(pairs):
+            told, bare = (
+                self.measure("count", mode, rate, phases).watched.cpu_s for phases in (True, False)
+            )
+            found.append(round(told / bare - 1, 4))
+        return found
 
 
-def figures_of(case: Case, warm_s: float) -> dict[str, Any]:
-    """How far what the run says of itself is from what was seen outside."""
-    from_s = case.watched.began_us / 1e6 + warm_s
+def figures_of(case: Case, span: Span) -> dict[str, Any]:
+    """How far what the run says of itself is from what was seen outside, of the same records."""
+    from_s = case.watched.began_us / 1e6 + span.warm_s
     lines = [line for line in case.lines if line.started_s >= from_s and line.rows]
-    inside = merged(latency_of(line) for line in lines)
-    upto_s = max((line.published_s for line in lines), default=from_s) - case.watched.began_us / 1e6
-    due = case.watched.due_s
-    outside = case.watched.late_s[(due >= warm_s) & (due <= upto_s)]
+    about = {"work": case.work, "mode": case.mode, "rate": case.rate, "batches": len(lines)}
+    if not lines:
+        return about
+    if case.work == "windowed count" and case.mode == "micro-batch":
+        return about | windows_apart(lines, case.watched.seen)
+    first, last = records_of(lines)
+    outside = case_latencies(case)[first:last]
     outside = outside[~np.isnan(outside)]
     means = mean_phases((line.rows, line.phases) for line in lines)
-    whole_s = sum(means.values())
-    return {
-        "mode": case.mode,
-        "rate": case.rate,
-        "outside_ms": [round(float(v) * 1e3, 2) for v in (
-            outside.mean(), np.quantile(outside, 0.5), np.quantile(outside, 0.99))],
-        "inside_ms": [round(v * 1e3, 2) for v in (
-            whole_s, inside.quantile(0.5), inside.quantile(0.99))],
-        "sum_error_mean": error(whole_s, float(outside.mean())),
-        "sum_error_p50": error(inside.quantile(0.5), float(np.quantile(outside, 0.5))),
-        "sum_error_p99": error(inside.quantile(0.99), float(np.quantile(outside, 0.99))),
+    inside = merged(latency_of(line) for line in lines)
+    return about | {
+        **apart(inside, outside, sum(means.values())),
         "unexplained_share": round(unexplained_share(means), 4),
         "phases_ms": {name: round(mean * 1e3, 3) for name, mean in means.items()},
-    }  # fmt: skip
+    }
+
+
+def records_of(lines: list[BatchLine]) -> tuple[int, int]:
+    """The first record that batches hold, and the one after their last: offsets count from 0."""
+    starts = [position.get("0", 0) for line in lines for position in line.start.values()]
+    ends = [position["0"] for line in lines for position in line.end.values()]
+    return min(starts, default=0), max(ends)
+
+
+def case_latencies(case: Case) -> NDArray[np.float64]:
+    """How late the answer of each record was, by what was seen outside."""
+    if case.work == "count":
+        return case.watched.late_s
+    count = len(case.watched.due_s)
+    keys = Keyed(keys=KEYS).make(0, count).column("key").to_pylist()
+    due_us = case.watched.began_us + parse_rate(case.rate).due_us(0, count)
+    size_us = WINDOW_S * 1_000_000
+    ends = ((due_us // 1_000 * 1_000 - 1) // size_us + 1) * size_us  # open at their start
+    windows = np.array([f"{end}|{key}" for end, key in zip(ends, keys, strict=True)], dtype=object)
+    seen = case.watched.seen
+    told = Seen(np.array([by_micros(key) for key in seen.keys], object), seen.counts, seen.at_us)
+    answered = answered_us(windows, told).astype(np.float64)
+    answered[answered < 0] = np.nan
+    return np.asarray((answered - due_us) / 1e6)
+
+
+def by_micros(key: str) -> str:
+    """The key of a window's answer with its end in microseconds."""
+    end, _, name = key.partition("|")
+    return f"{round(datetime.fromisoformat(end).timestamp() * 1e6)}|{name}"
+
+
+def windows_apart(lines: list[BatchLine], seen: Seen) -> dict[str, Any]:
+    """Micro-batch tells a window when it has closed: how late that was, inside and outside."""
+    inside = merged(latency_from_figures(line.window_latency) for line in lines)
+    ends = np.array([int(by_micros(key).partition("|")[0]) for key in seen.keys], dtype=np.int64)
+    begun_us, over_us = (line.published_s * 1e6 - 2e5 for line in (lines[0], lines[-1]))
+    part = (seen.at_us >= begun_us) & (seen.at_us <= over_us + 5e5)
+    outside = (seen.at_us[part] - ends[part]) / 1e6
+    if not len(outside) or not inside.count:
+        return {}
+    found = apart(inside, outside, inside.mean_s)
+    return {name.replace("sum_error", "window_error"): value for name, value in found.items()}
+
+
+def apart(inside: Latency, outside: NDArray[np.float64], mean_s: float) -> dict[str, Any]:
+    """Mean, median and p99 as told inside and outside, and how far they are apart."""
+    p50, p99 = (float(np.quantile(outside, q)) for q in (0.5, 0.99))
+    return {
+        "outside_ms": [round(float(v) * 1e3, 2) for v in (outside.mean(), p50, p99)],
+        "inside_ms": [
+            round(v * 1e3, 2) for v in (mean_s, inside.quantile(0.5), inside.quantile(0.99))
+        ],
+        "sum_error_mean": error(mean_s, float(outside.mean())),
+        "sum_error_p50": error(inside.quantile(0.5), p50),
+        "sum_error_p99": error(inside.quantile(0.99), p99),
+    }
 
 
 def error(inside_s: float, outside_s: float) -> float:

@@ -35,7 +35,10 @@ class Seen:
 
 
 class Onlooker:
-    """Follows the answers in a process of its own, from the end of the topic as it is now."""
+    """Follows the answers in a process of its own, from the end of the topic as it is now.
+
+    Several columns may be the key, with commas between them; their values are joined by bars.
+    """
 
     def __init__(self, address: str, key: str, count: str, place: Path) -> None:
         starting: Any = multiprocessing.get_context("spawn")
@@ -90,7 +93,8 @@ def look_on(address: str, names: tuple[str, str], place: Path, stop: Any, ready:
                 at_us.append(now_us)
     consumer.close()
     rows = [orjson.loads(value) for value in values]
-    keys = np.array([row[names[0]] for row in rows], dtype=object)
+    parts = names[0].split(",")
+    keys = np.array(["|".join(str(row[part]) for part in parts) for row in rows], dtype=object)
     counts = np.array([row[names[1]] for row in rows], dtype=np.int64)
     with place.open("wb") as file:
         np.savez(file, keys=keys, counts=counts, at_us=np.array(at_us, dtype=np.int64))

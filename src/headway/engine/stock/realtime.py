@@ -39,12 +39,16 @@ class CountJob:
     stateful: bool = True
     slots: int = 4
     phases: bool = True
+    window: str | None = None  # headway only: counts of each window of this size
 
 
 def flow_of(job: CountJob) -> Flow:
     """The job as a flow."""
     at = f"kafka://{job.servers}"
     records = topic(job.source, at=at, schema=KEYED, start="latest")
+    if job.window is not None:
+        windows = records.key("key").window(job.window)
+        return windows.reduce(n="count(*)").to(f"{at}/{job.sink}")
     if job.stateful:
         return records.key("key").reduce(n="count(*)").to(f"{at}/{job.sink}")
     return records.map("key, value AS n").to(f"{at}/{job.sink}")
