@@ -20,7 +20,7 @@ from headway.workloads.makers.keyed import Keyed
 
 SENTENCE = "Real-time mode from Kafka to Kafka, headway's settings against Spark's own."
 RATE = 2_000.0
-RATES = (4_000.0, 8_000.0, 16_000.0, 24_000.0, 32_000.0)
+RATES = (4_000.0, 8_000.0, 16_000.0, 24_000.0)
 LIMIT_MS = 50.0
 KEYS = 1_000
 CHECKPOINT_S = 60.0
@@ -36,7 +36,7 @@ class Span:
 
 def run(options: BenchOptions) -> dict[str, Any]:
     """Let stock Spark and headway run the same count in turn, then headway at rising rates."""
-    span = Span(8.0, 12.0) if options.quick else Span(20.0, 40.0)
+    span = Span(8.0, 12.0) if options.quick else Span(20.0, 30.0)
     repeats = options.repeats or (1 if options.quick else 3)
     rates = (8_000.0,) if options.quick else RATES
     maker = Keyed(keys=KEYS, seed=options.seed)
