@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -119,3 +120,28 @@ def test_queries_of_one_registration_share_a_map_that_starting_one_changes(
     run_to_end(first, tmp_path, 1)
     assert environment_of(second).size() > before
     assert environment_of(numbers(spark)).size() == before
+
+
+def test_current_timestamp_is_compiled_into_the_code_so_each_batch_has_new_code(
+    spark: SparkSession,
+) -> None:
+    jvm: Any = spark._jvm
+    compiled = jvm.org.apache.spark.metrics.source.CodegenMetrics.METRIC_COMPILATION_TIME()
+
+    def times(expression: str) -> int:
+        frames = [spark.range(10).selectExpr(f"{expression} AS x") for _ in range(4)]
+        frames[0].where("x % 7 = 3").collect()
+        before = int(compiled.getCount())
+        for frame in frames[1:]:
+            frame.where("x % 7 = 3").collect()
+        return int(compiled.getCount()) - before
+
+    assert times("id * 131 + 17") == 0
+    assert times("id * 131 + unix_micros(current_timestamp())") >= 3
+
+
+def test_two_garbage_collectors_end_a_jvm() -> None:
+    both = ["java", "-XX:+UseSerialGC", "-XX:+UseG1GC", "-version"]
+    ended = subprocess.run(both, capture_output=True, text=True, check=False)
+    assert ended.returncode != 0
+    assert "multiple garbage collectors selected" in (ended.stdout + ended.stderr).lower()

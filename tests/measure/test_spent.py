@@ -50,6 +50,14 @@ def test_what_is_the_same_for_all_records_has_no_steps_and_reads_back() -> None:
     assert "steps" not in Phase.same(0.5).as_dict()
 
 
+def test_a_run_that_changed_its_mode_adds_up_all_the_same() -> None:
+    slow = {"map": Phase.same(0.4).as_dict(), "wait": Phase.same(0.7).as_dict()}
+    quick = {"map": Phase.same(0.001).as_dict(), "fetch": Phase.same(0.01).as_dict()}
+    found = phases_of([(1_000, slow), (1_000, quick)])
+    whole_s = sum(spent.mean_s for spent in found.values())
+    assert whole_s == pytest.approx((1.1 + 0.011) / 2)
+
+
 def test_real_time_lines_have_no_band() -> None:
     line = made_line(np.full(10, 0.1), START_S, phases={"fetch": Phase.same(0.1).as_dict()})
     assert band_of([line]) == {}

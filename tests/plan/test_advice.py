@@ -17,24 +17,31 @@ ROCKS = {PROVIDER: "org.example.RocksDBStateStoreProvider", CHANGELOG: "true"}
 def seen(phases: dict[str, float] | None = None, **fields: Any) -> Watched:
     """A query whose batches all look like this."""
     settings, cores = fields.pop("settings", ROCKS), fields.pop("cores", 2)
-    own = {"idle_s": 0.5, "rows": 1_000, "per_s": (1_000.0, 1_500.0)} | fields
+    grows = fields.pop("grows", 1.0)
+    own = {"idle_s": 0.5, "rows": 1_000, "staged": True} | fields
     spent = phases or QUICK
     one = WatchedBatch(0, 0.0, sum(spent.values()), phases_s=spent, **own)
-    return Watched(
-        "q", [replace(one, batch=n, started_s=float(n)) for n in range(5)], settings, cores
-    )
+    batches = [
+        replace(one, batch=n, started_s=float(n), rows=round((one.rows or 0) * grows**n),
+                took_s=one.took_s * grows**n)
+        for n in range(6)
+    ]  # fmt: skip
+    return Watched("q", batches, settings, cores)
 
 
 @pytest.mark.parametrize(
     ("query", "said"),
     [
-        (seen(per_s=(2_000.0, 1_200.0)), "falls behind: 2,000 records/s come in and 1,200"),
+        (
+            seen(idle_s=0.0, grows=1.2),
+            "falls behind: its batches follow upon each other and have grown",
+        ),
         (
             seen(QUICK | {"state": 0.6}, settings={PROVIDER: "org.example.HDFSBacked"}),
             "to RocksDB's",
         ),
         (seen(QUICK | {"state": 0.6}, settings=ROCKS | {CHANGELOG: "false"}), f"{CHANGELOG}=true"),
-        (seen(settings=ROCKS | {PARTITIONS: "200"}), "200 on 2 cores"),
+        (seen(tasks=200), "each batch starts 200 tasks on 2 cores"),
         (seen(QUICK | {"planning": 1.5}), "65% of a batch of 2.4s is spent on what every batch"),
         (seen(idle_s=0.0), "never rests between batches of 900ms"),
         (seen(QUICK | {"unexplained": 3.0}), "77% of a batch cannot be told apart"),
@@ -47,7 +54,20 @@ def test_the_first_sentence_is_what_the_figures_support(query: Watched, said: st
 
 
 def test_a_query_that_keeps_up_is_not_said_to_fall_behind() -> None:
-    assert not any("behind:" in sentence for sentence in advise(seen()))
+    for query in (seen(), seen(idle_s=0.0), seen(grows=1.2)):
+        assert not any("behind:" in sentence for sentence in advise(query))
+
+
+def test_a_query_without_a_shuffle_is_not_told_of_tasks_that_it_does_not_start() -> None:
+    told = advise(seen(settings=ROCKS | {PARTITIONS: "200"}, tasks=0))
+    assert not any("tasks" in sentence for sentence in told)
+
+
+def test_batches_whose_stages_were_not_seen_do_not_dilute_those_that_were() -> None:
+    dark = WatchedBatch(9, 9.0, 0.9, phases_s={"unexplained": 0.9})
+    query = seen(QUICK | {"state": 0.9}, settings=ROCKS | {CHANGELOG: "false"})
+    diluted = replace(query, batches=[*query.batches, *([dark] * 20)])
+    assert diluted.share("state") == pytest.approx(query.share("state"))
 
 
 def test_nothing_is_said_of_a_few_batches() -> None:

@@ -16,6 +16,7 @@ from headway.benches.options import Bar, BenchOptions, progress
 from headway.benches.outsider import Watched, watch
 from headway.engine.stock.ratios import spread, typical
 from headway.engine.stock.realtime import CountJob
+from headway.errors import RunError
 from headway.flow.rates import parse_rate
 from headway.keep.pacing import Pace
 from headway.measure.batches import BatchLine, BatchLog
@@ -75,6 +76,8 @@ def run(options: BenchOptions) -> dict[str, Any]:
         costs = {mode: bench.overheads(costliest(cases, mode), pairs) for mode in modes}
     rows = [figures_of(case, span) for case in cases]
     adding = [row for row in rows if "sum_error_mean" in row]
+    if not adding:
+        raise RunError("no batch ended after the warm-up; this machine is too slow, or too busy")
     figures: dict[str, Any] = {
         **{
             name: typical([row[name] for row in adding])
@@ -122,8 +125,11 @@ class Bench:
         """How much more processor time the same job takes with phases than without, in turn."""
         found = []
         for number in range(pairs):
-            told = self.again(case, phases=True) if number else case
-            bare = self.again(case, phases=False)
+            if number % 2:
+                bare, told = self.again(case, phases=False), self.again(case, phases=True)
+            else:
+                told = self.again(case, phases=True) if number else case
+                bare = self.again(case, phases=False)
             found.append(round(told.watched.cpu_s / bare.watched.cpu_s - 1, 4))
         return found
 

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from headway.cli.options import Json
 from headway.cli.outcome import UsedWrongly, say
-from headway.engine.topics.quarantine import read_quarantine
+from headway.engine.topics.quarantine import count_by_reason, read_quarantine
 
 SHOWN = 20
 
@@ -28,12 +28,18 @@ def quarantine(
         raise UsedWrongly(f"{str(folder)!r} is no folder of a run; name the one that it printed")
     found = [row for each in sinks_in(place) for row in read_quarantine(each).to_pylist()]
     rows = [plain(row) for row in found]
-    counts = Counter(row["why"] for row in rows)
+    counts: Counter[str] = Counter()
+    for each in sinks_in(place):
+        counts.update(count_by_reason(each))
+    counts.pop("blank", None)  # no records
     if as_json:
-        print(json.dumps({"counts": dict(counts), "records": rows[:most]}))
+        print(json.dumps({"counts": dict(counts.most_common()), "records": rows[:most]}))
         return
     console = Console()
-    say(console, ", ".join(f"{n} {why}" for why, n in counts.items()) or "nothing was set aside")
+    say(
+        console,
+        ", ".join(f"{n} {why}" for why, n in counts.most_common()) or "nothing was set aside",
+    )
     for row in rows[:most]:
         say(console, f"{row['source']} {row['partition']}/{row['offset']}: {row['reason']}")
         say(console, f"    {row['raw']}")

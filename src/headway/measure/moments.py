@@ -7,12 +7,12 @@ of its batches'.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-ARRIVALS, SERVICE = "between_arrivals_s", "service_s"
+ARRIVALS, SERVICE, RECORD_SERVICE = "between_arrivals_s", "batch_service_s", "record_service_s"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,10 @@ class Moments:
             for name in ("first", "second", "third")
         )
         return cls(count, *means)
+
+    def faded(self, keep: float) -> Moments:
+        """The same moments, counting only by a share of their values."""
+        return replace(self, count=round(self.count * keep))
 
     @property
     def variance(self) -> float:

@@ -69,7 +69,7 @@ class Phase:
             latency.quantile(0.5),
             latency.quantile(0.99),
             latency.max_s,
-            tuple(latency.steps()) if latency.variance_s2 else (),
+            tuple(latency.steps()) if latency.max_s > latency.min_s else (),
         )
 
     def as_dict(self) -> dict[str, Any]:

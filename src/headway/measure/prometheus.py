@@ -53,8 +53,14 @@ class Totals:
 class Exporter:
     """Serves the figures of a run at /metrics until it is closed."""
 
-    def __init__(self, port: int, lines: Callable[[], Sequence[BatchLine]]) -> None:
+    def __init__(
+        self,
+        port: int,
+        lines: Callable[[], Sequence[BatchLine]],
+        earlier: Iterable[BatchLine] = (),
+    ) -> None:
         self._lines, self._totals, self._lock = lines, Totals(), threading.Lock()
+        self._totals.take(earlier)  # counters go on where an earlier start of the run had them
         exporter = self
 
         class Page(BaseHTTPRequestHandler):

@@ -36,11 +36,16 @@ def time_in(phase: dict[str, Any], records: int) -> Latency:
 
 def phases_of(lines: Iterable[tuple[int, Phases]]) -> dict[str, Latency]:
     """The time in each phase over the records of many batches, each with its number of records."""
-    parts: dict[str, list[Latency]] = {}
-    for records, phases in lines:
-        for name, figures in phases.items():
-            parts.setdefault(name, []).append(time_in(figures, records))
-    return {name: Latency.together(found) for name, found in parts.items()}
+    known = [(records, phases) for records, phases in lines if phases]
+    names = dict.fromkeys(name for _, phases in known for name in phases)
+    # A phase that a mode does not have took its records no time.
+    return {
+        name: Latency.together(
+            time_in(phases[name], records) if name in phases else Latency.same(0.0, records)
+            for records, phases in known
+        )
+        for name in names
+    }
 
 
 def band_of(lines: Sequence[BatchLine], band: tuple[float, float] = BAND) -> dict[str, float]:
@@ -92,5 +97,6 @@ def write_phases(lines: Iterable[BatchLine], path: Path) -> Path:
         for name, phase in line.phases.items()
     ]  # fmt: skip
     path.parent.mkdir(parents=True, exist_ok=True)
-    pq.write_table(pa.Table.from_pylist(rows, TABLE), path)
-    return path
+    written = path.with_name(f".{path.name}.new")
+    pq.write_table(pa.Table.from_pylist(rows, TABLE), written)
+    return written.replace(path)

@@ -44,9 +44,9 @@ class WatchedBatch:
     rows: int | None = None
     idle_s: float | None = None
     phases_s: Mapping[str, float] = field(default_factory=dict)
-    per_s: tuple[float, float] | None = None  # records that came, and that were processed
     state_rows: int = 0
     tasks: int = 0
+    staged: bool = False  # whether its stages were seen
 
 
 def batch_phases(
@@ -90,7 +90,9 @@ class Watched:
     @property
     def phases_s(self) -> dict[str, float]:
         """The mean time of a batch in each phase."""
-        known = [batch.phases_s for batch in self.batches if batch.phases_s]
+        # Where the stages of some batches were seen, those tell; the others know less.
+        staged = [batch for batch in self.batches if batch.staged]
+        known = [batch.phases_s for batch in staged or self.batches if batch.phases_s]
         if not known:
             return {}
         return {name: sum(p.get(name, 0.0) for p in known) / len(known) for name in known[0]}

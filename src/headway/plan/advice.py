@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from statistics import median
 
 from headway.measure.watched import Watched
 from headway.units import format_duration
@@ -12,6 +13,7 @@ CHANGELOG = "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabl
 PARTITIONS = "spark.sql.shuffle.partitions"
 FIXED = ("source", "offsets", "planning", "launch", "commit")
 ENOUGH = 3  # batches without which nothing is said
+GROWN = 1.3  # by this factor over the time that was watched: no accident
 Rule = Callable[[Watched], str | None]
 
 
@@ -24,24 +26,32 @@ def advise(seen: Watched) -> list[str]:
 
 
 def falls_behind(seen: Watched) -> str | None:
-    """More comes in than is processed."""
-    rates = [batch.per_s for batch in seen.batches if batch.per_s is not None and batch.per_s[0]]
-    behind = [rate for rate in rates if rate[1] < rate[0]]
-    if len(behind) <= len(rates) / 2 or not rates:
+    """Batches follow upon each other and grow: more comes in than is processed."""
+    third = len(seen.batches) // 3
+    if third < 2 or not restless(seen):
         return None
-    came, done = (sum(rate[n] for rate in behind) / len(behind) for n in (0, 1))
+    first, last = seen.batches[:third], seen.batches[-third:]
+    begun, now = (median([batch.rows or 0 for batch in part]) for part in (first, last))
+    took, takes = (median([batch.took_s for batch in part]) for part in (first, last))
+    if not begun or now < GROWN * begun or takes < GROWN * took:
+        return None
     return (
-        f"it falls behind: {came:,.0f} records/s come in and {done:,.0f} are processed, so answers "
-        "get later and later. Give it more cores, or limit what a batch takes and find what is "
+        f"it falls behind: its batches follow upon each other and have grown from {begun:,.0f} to "
+        f"{now:,.0f} records, so answers get later and later. Give it more cores, or find what is "
         "slow below"
     )
 
 
-def never_rests(seen: Watched) -> str | None:
-    """Batches follow upon each other, so that records queue behind the one before."""
+def restless(seen: Watched) -> bool:
+    """Whether there is hardly any time between batches."""
     idle = [batch.idle_s for batch in seen.batches if batch.idle_s is not None]
     rested = [gap for gap in idle if gap > 0.05 * max(seen.took_s, 0.001)]
-    if not idle or len(rested) > len(idle) / 10 or seen.took_s < 0.5:
+    return bool(idle) and len(rested) <= len(idle) / 10
+
+
+def never_rests(seen: Watched) -> str | None:
+    """Batches follow upon each other, so that records queue behind the one before."""
+    if not restless(seen) or seen.took_s < 0.5:
         return None
     return (
         f"it never rests between batches of {text(seen.took_s)}: a record waits half a batch "
@@ -68,13 +78,13 @@ def slow_states(seen: Watched) -> str | None:
 
 def many_tasks(seen: Watched) -> str | None:
     """Each batch starts far more tasks than there are cores."""
-    number = int(seen.settings.get(PARTITIONS, "0") or 0)
+    number = round(median([batch.tasks for batch in seen.batches]))
     if not seen.cores or number <= 4 * seen.cores:
         return None
     return (
-        f"{PARTITIONS} is {number} on {seen.cores} cores, so each batch starts {number} tasks that "
-        "reduce, each with a state of its own to commit: begin a checkpoint anew with "
-        f"{seen.cores} to {4 * seen.cores}"
+        f"each batch starts {number} tasks on {seen.cores} cores, and each that reduces has a "
+        f"state of its own to commit: begin a checkpoint anew with {PARTITIONS} from {seen.cores} "
+        f"to {4 * seen.cores}"
     )
 
 

@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 import headway as hw
 from headway.clock import SystemClock
 from headway.engine.spark.run import RunHandle
+from headway.measure.summary import summarise
 from headway.testing.broker import Broker, answers_in
 from headway.testing.compare import compare
 from headway.testing.crashes import survive
@@ -95,6 +96,42 @@ def test_a_topic_may_be_empty_lopsided_and_grow_while_it_is_read(
     assert run.account.balanced
     assert sum(final_counts(broker, topic).values()) == 2_000
     assert max(line.rows for line in run.lines()) <= 400
+
+
+def test_a_clock_that_is_ahead_is_told_and_no_latency_is_negative(
+    spark: SparkSession, broker: Broker, topic: str, tmp_path: Path
+) -> None:
+    flow = counts(broker, topic)
+    ahead_us = 60_000_000  # more than any batch takes here: what is less cannot be told apart
+    with hw.run(flow, folder=tmp_path / "run", session=spark, settings=SETTINGS) as run:
+        with hw.Distributor(topic, at=broker.at) as to:
+            for number in range(100):
+                at_us = CLOCK.now_us() + (ahead_us if number % 2 else 0)
+                to.send({"n": number}, key="k", arrival_us=at_us)
+        until_answered(run, 100)
+    lines = [line for line in run.lines() if line.rows]
+    assert max(line.clock_ahead_s for line in lines) > 10
+    assert min(line.latency["min"] for line in lines) == 0
+    assert all(phase["mean"] >= 0 for line in lines for phase in line.phases.values())
+    assert summarise(lines).clock_ahead_s > 10
+
+
+def test_records_of_yesterday_are_set_aside_and_counted(
+    spark: SparkSession, broker: Broker, topic: str, tmp_path: Path
+) -> None:
+    broker.create(f"{topic}-counts", 1)
+    records = hw.topic(topic, at=broker.at, schema="at double", time="at")
+    flow = records.window("1s").reduce(n="count(*)").to(f"{broker.at}/{topic}-counts")
+    now_s = CLOCK.now_us() / 1e6
+    with hw.run(flow, folder=tmp_path / "run", session=spark, settings=SETTINGS) as run:
+        for first_s in (now_s, now_s + 10, now_s - 86_400):
+            known = run.account.answered + run.account.quarantined
+            with hw.Distributor(topic, at=broker.at) as to:
+                for number in range(20):
+                    to.send({"at": first_s + number / 100})
+            until_answered(run, known + 20)
+    assert (run.account.answered, run.account.quarantined) == (40, 20)
+    assert run.account.balanced
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.datasource import DataSourceRegistration
 
 import headway as hw
+from headway.engine.spark import session
 from headway.engine.spark.metering.stages import stages_of
 from headway.engine.spark.run import RunHandle
 from headway.errors import CheckpointError, FlowError
@@ -130,3 +132,26 @@ def test_stages_that_spark_has_forgotten_are_no_error(spark: SparkSession) -> No
     assert all(stage.submitted_us <= stage.launched_us <= stage.completed_us for stage in found)
     with pytest.raises(Py4JError):
         store.lastStageAttempt(1_000_000)
+
+
+@pytest.mark.slow
+def test_a_query_whose_python_was_slow_to_start_is_started_again(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script, mark = tmp_path / "python", tmp_path / "slept"
+    script.write_text(
+        f"""#!/bin/sh
+case "$*" in *python_streaming_source_runner*)
+    [ -e {mark} ] || {{ touch {mark}; sleep 13; }};;
+esac
+exec {sys.executable} "$@"
+"""
+    )
+    script.chmod(0o755)
+    monkeypatch.setattr(spark.sparkContext, "pythonExec", str(script))
+    monkeypatch.setattr(session, "same_home", lambda python: True)
+    flow = counts(count=300).to("parquet:" + str(tmp_path / "out"))
+    run = hw.run(flow, folder=tmp_path / "run", session=spark, settings=BRISK)
+    assert run.wait(120)
+    assert mark.exists()
+    assert run.account == Account(arrived=300, answered=300)

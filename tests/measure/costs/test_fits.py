@@ -66,3 +66,10 @@ def test_distinct_keys_grow_ever_slower_and_never_exceed_records() -> None:
     wanted = len(np.unique(np.minimum(chance.zipf(1.3, 3_000), 100_000)))
     assert growth.at(3_000) == pytest.approx(wanted, rel=0.25)
     assert Growth().seen(0, 3).at(10) == 0.0
+
+
+def test_a_share_of_the_records_stays_that_share_at_any_size() -> None:
+    growth = Growth()
+    for size in (10, 1_000, 100_000):
+        growth = growth.seen(size, size / 2)
+    assert growth.at(1_000_000) == pytest.approx(500_000, rel=1e-6)

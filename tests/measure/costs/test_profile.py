@@ -26,7 +26,12 @@ def lines(sizes: list[int], fixed_s: float = 0.2, each_s: float = 1e-5) -> list[
             START_S + batch,
             batch=batch,
             phases=made_phases(Latency.of(np.full(rows, 0.3)), 0.3, took_s),
-            work={"keys": 10 * rows**0.5, "states": 1_000, "state_bytes": 64_000, "task_s": took_s},
+            work={
+                "keys": 10 * rows**0.5,
+                "states": 1_000,
+                "memory_bytes": 64_000,
+                "task_s": took_s,
+            },
         )
         found.append(replace(line, answers=rows // 2))
     return found

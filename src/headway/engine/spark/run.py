@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from headway.clock import Clock, SystemClock
 from headway.engine.spark.folder import RunFolder, open_folder
 from headway.engine.spark.frames.read import sessions_of
+from headway.engine.spark.gate.offsets import NATIVE
 from headway.engine.spark.metering.listening import ProgressListener
 from headway.engine.spark.queries import RunningQuery, open_queries
 from headway.engine.spark.realtime.needs import wanted_session
@@ -68,10 +72,14 @@ def run(
 
 def spark_for(flow: Flow, session: SparkSession | None, settings: Settings) -> SparkSession:
     """The session that a flow runs in: that of its DataFrames, the one given, or one of our own."""
-    owners = {id(own): own for own in sessions_of(flow)}
-    if len(owners) > 1 or (session is not None and owners and id(session) not in owners):
-        raise RunError("a streaming DataFrame of this flow belongs to another session; use one")
-    given = session or next(iter(owners.values()), None)
+    owners = sessions_of(flow)
+    for other in owners[1:] + ([session] if session is not None and owners else []):
+        if not other._jsparkSession.equals(owners[0]._jsparkSession):
+            raise RunError(
+                "the streaming DataFrames of this flow, and the session given to run(), belong to "
+                "different Spark sessions; make all frames with the session that runs the flow"
+            )
+    given = session or next(iter(owners), None)
     return check_session(given) if given else open_session(*wanted_session(flow, settings))
 
 
@@ -82,12 +90,28 @@ def new_folder(flow: Flow) -> Path:
 
 
 def keep_figures(folder: RunFolder, flow: Flow, mode: Mode) -> None:
-    """Keep what a run has taught, for whoever plans the next one or looks at this one."""
+    """Keep what a run has taught, for whoever plans the next one or looks at this one.
+
+    A profile is of one query in one mode: of the first sink's, in the mode that the run ended in.
+    """
     log = list(BatchLog(folder.log).lines())
-    write_phases(log, folder.path / "phases.parquet")
-    learned = profile_of(log[WARM_BATCHES:], flow.fingerprint, mode)
-    if learned.batches:
-        learned.save(folder.path / "profile.json")
+    own = [line for line in log if line.query == flow.sinks[0].name and line.phases]
+    own = [line for line in own if (line.because == NATIVE) == (mode == "real-time")]
+    learned = profile_of(own[WARM_BATCHES:], flow.fingerprint, mode)
+    try:
+        write_phases(log, folder.path / "phases.parquet")
+        if learned.batches:
+            learned.save(folder.path / "profile.json")
+    except (OSError, pa.ArrowException) as error:
+        # The answers are out; that a summary of them is missing makes no run fail.
+        sys.stderr.write(f"the figures of the run were not kept: {error}\n")
+
+
+def open_exporter(
+    port: int | None, folder: RunFolder, lines: Callable[[], list[BatchLine]]
+) -> Exporter | None:
+    """Serve the figures of a run, if they are wanted."""
+    return None if port is None else Exporter(port, lines, BatchLog(folder.log).lines())
 
 
 class RunHandle:
@@ -110,11 +134,10 @@ class RunHandle:
         self._queries: list[RunningQuery] = []
         self._mode = settings.mode
         self._exporter: Exporter | None = None
+        self._listener = ProgressListener(self._queries)
         try:
-            if settings.metrics_port is not None:
-                self._exporter = Exporter(settings.metrics_port, self.lines)
+            self._exporter = open_exporter(settings.metrics_port, folder, self.lines)
             prepare(spark, flow)
-            self._listener = ProgressListener(self._queries)
             spark.streams.addListener(self._listener)
             self._start(settings.mode)
         except BaseException:
@@ -282,7 +305,7 @@ class RunHandle:
                     "lost, start the run again in the same folder"
                 )
                 return True
-        if any(not query.active for query in self._queries):
+        if any(not query.active and not query.revive() for query in self._queries):
             return True
         read = all(query.all_read for query in self._queries)
         return self.settings.until == "end" and read
@@ -290,4 +313,5 @@ class RunHandle:
     def _abandon(self) -> None:
         for query in self._queries:
             query.stop(0.0)
+        self._spark.streams.removeListener(self._listener)
         self._let_go()

@@ -17,7 +17,7 @@ class Settings:
     buckets    into how many buckets a Python pair's keys are hashed; fixed for the life of a run
     mode       'micro-batch', or 'real-time' for milliseconds where a flow suits it
     real_time  what batches records in real-time mode
-    phases     whether it is told where the time of answers went, which costs a little
+    phases     whether it is told where time went; without it real-time mode tells no latency
     metrics_port  where Prometheus finds the run's figures (0: any free port); None serves none
     until      'end' stops when every topic has been read to its end; 'stopped' runs on
     spark      more settings for a session that headway opens itself

@@ -51,7 +51,7 @@ def flow_of(job: CountJob) -> Flow:
         return windows.reduce(n="count(*)").to(f"{at}/{job.sink}")
     if job.stateful:
         return records.key("key").reduce(n="count(*)").to(f"{at}/{job.sink}")
-    return records.map("key, value AS n").to(f"{at}/{job.sink}")
+    return records.map("key", "value AS n").to(f"{at}/{job.sink}")
 
 
 def work(job: CountJob, ready: Any, stop: Any, orders: Any = None) -> None:

@@ -100,7 +100,11 @@ class Growth:
         >>> round(Growth().seen(100, 50).seen(10_000, 500).at(1_000))
         158
         """
-        if x <= 0 or not self.logs.points:
+        fit = self.logs
+        if x <= 0 or not fit.points:
             return 0.0
-        c, b = self.logs.line
-        return float(min(x, exp(c + min(b, 1.0) * log(x))))
+        spread = fit.w * fit.wxx - fit.wx**2
+        slope = (fit.w * fit.wxy - fit.wx * fit.wy) / spread if spread > 1e-9 else 1.0
+        b = min(max(slope, 0.0), 1.0)  # in logs the line may begin below zero, as no cost may
+        c = (fit.wy - b * fit.wx) / fit.w
+        return float(min(x, exp(c + b * log(x))))

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
 from time import perf_counter
+from typing import Any
 
 BLOCK = bytes(1 << 20)
 SMALL = bytes(4096)
@@ -82,8 +83,21 @@ def hash_mb_per_s(seconds: float = 0.5) -> float:
 
 def hash_together(cores: int) -> float:
     """What all cores hash at the same time."""
-    with multiprocessing.get_context("spawn").Pool(cores) as pool:
-        return sum(pool.map(hash_mb_per_s, [0.5] * cores))
+    starting = multiprocessing.get_context("spawn")
+    begin, found = starting.Barrier(cores), starting.Queue()
+    workers = [starting.Process(target=hash_with, args=(begin, found)) for _ in range(cores)]
+    for worker in workers:
+        worker.start()
+    rates = [float(found.get(timeout=60)) for _ in workers]
+    for worker in workers:
+        worker.join()
+    return sum(rates)
+
+
+def hash_with(begin: Any, found: Any) -> None:
+    """Hash while all the others do, once all of them have started."""
+    begin.wait()
+    found.put(hash_mb_per_s())
 
 
 def measure_disk(folder: Path) -> tuple[float, float]:
@@ -140,5 +154,8 @@ def echo(server: socket.socket, rounds: int, megabytes: int) -> None:
             other.sendall(other.recv(1))
         left = megabytes << 20
         while left > 0:
-            left -= len(other.recv(1 << 20))
+            taken = len(other.recv(1 << 20))
+            if not taken:
+                return
+            left -= taken
         other.sendall(b"x")

@@ -26,7 +26,7 @@ class JobProfile:
     answers       answers of a batch, over its records
     task_s        seconds that the tasks of a batch run, together, over its records
     shuffle_bytes bytes that a batch sends to its reducers, over its records
-    state_bytes   bytes of state, over the keys that are kept
+    memory_bytes  memory that the state store takes, over the keys that are kept
     moments       of the times between arrivals, and of service
     """
 
@@ -39,7 +39,7 @@ class JobProfile:
     answers: Fit = field(default_factory=Fit)
     task_s: Fit = field(default_factory=Fit)
     shuffle_bytes: Fit = field(default_factory=Fit)
-    state_bytes: Fit = field(default_factory=Fit)
+    memory_bytes: Fit = field(default_factory=Fit)
     moments: Mapping[str, Moments] = field(default_factory=dict)
 
     def seen(self, line: BatchLine) -> JobProfile:
@@ -64,7 +64,7 @@ class JobProfile:
             answers=self.answers.seen(line.rows, line.answers),
             task_s=self._with(self.task_s, line.rows, work, "task_s"),
             shuffle_bytes=self._with(self.shuffle_bytes, line.rows, work, "shuffle_bytes"),
-            state_bytes=self._with(self.state_bytes, work.get("states", 0), work, "state_bytes"),
+            memory_bytes=self._with(self.memory_bytes, work.get("states", 0), work, "memory_bytes"),
             moments={**self.moments, **learned},
         )
 
@@ -84,7 +84,9 @@ class JobProfile:
             for name in names
         }
         moments = {
-            name: Moments.together(p.moments[name] for p in (self, newer) if name in p.moments)
+            name: Moments.together(
+                [self.moments.get(name, Moments()).faded(keep), newer.moments.get(name, Moments())]
+            )
             for name in dict.fromkeys([*self.moments, *newer.moments])
         }
         return replace(
@@ -96,13 +98,13 @@ class JobProfile:
             answers=self.answers.together(newer.answers, keep),
             task_s=self.task_s.together(newer.task_s, keep),
             shuffle_bytes=self.shuffle_bytes.together(newer.shuffle_bytes, keep),
-            state_bytes=self.state_bytes.together(newer.state_bytes, keep),
+            memory_bytes=self.memory_bytes.together(newer.memory_bytes, keep),
             moments=moments,
         )
 
     def as_dict(self) -> dict[str, Any]:
         """The profile as it is kept."""
-        single = ("answers", "task_s", "shuffle_bytes", "state_bytes")
+        single = ("answers", "task_s", "shuffle_bytes", "memory_bytes")
         return {
             "version": VERSION, "flow": self.flow, "mode": self.mode, "batches": self.batches,
             "records": self.records,
@@ -115,7 +117,7 @@ class JobProfile:
     @classmethod
     def from_dict(cls, kept: Mapping[str, Any]) -> JobProfile:
         """Read what was kept."""
-        single = ("answers", "task_s", "shuffle_bytes", "state_bytes")
+        single = ("answers", "task_s", "shuffle_bytes", "memory_bytes")
         return cls(
             kept["flow"],
             kept["mode"],

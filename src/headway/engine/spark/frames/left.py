@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -25,21 +26,27 @@ def read_checkpoint(folder: Path) -> Watched:
             f"{folder} is no checkpoint of a streaming query: it has no offsets/ with batches in "
             "it. Give the folder that the query was started with as checkpointLocation"
         )
-    both = sorted(set(decided) & set(done))[-LATEST:]
-    batches = [
-        batch_between(number, decided[number].stat().st_mtime, done, number - 1) for number in both
-    ]
+    begun, ended = written_s(decided), written_s(done)
+    both = sorted(set(begun) & set(ended))[-LATEST:]
+    batches = [batch_between(number, begun[number], ended) for number in both]
     about = metadata_of(decided[max(decided)])
     settings = {str(name): str(value) for name, value in about.get("conf", {}).items()}
     return Watched(str(folder), batches, settings, None, (NOT_SEEN,))
 
 
-def batch_between(
-    number: int, decided_s: float, done: Mapping[int, Path], before: int
-) -> WatchedBatch:
+def written_s(files: Mapping[int, Path]) -> dict[int, float]:
+    """When each file of a log was written; one that Spark has just removed is passed over."""
+    found = {}
+    for number, path in files.items():
+        with suppress(FileNotFoundError):
+            found[number] = path.stat().st_mtime
+    return found
+
+
+def batch_between(number: int, decided_s: float, ended: Mapping[int, float]) -> WatchedBatch:
     """A batch from the times at which its two files were written."""
-    took_s = max(0.0, done[number].stat().st_mtime - decided_s)
-    idle_s = max(0.0, decided_s - done[before].stat().st_mtime) if before in done else None
+    took_s = max(0.0, ended[number] - decided_s)
+    idle_s = max(0.0, decided_s - ended[number - 1]) if number - 1 in ended else None
     return WatchedBatch(number, decided_s, took_s, None, idle_s, batch_phases({}, {}, took_s))
 
 

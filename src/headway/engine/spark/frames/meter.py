@@ -9,7 +9,7 @@ from typing import Any
 
 from headway.clock import SystemClock
 from headway.engine.spark.folder import RunFolder
-from headway.engine.spark.frames.left import metadata_of
+from headway.engine.spark.frames.left import metadata_of, numbered
 from headway.engine.spark.metering.logbook import Logbook
 from headway.engine.spark.metering.meter import OBSERVED
 from headway.engine.spark.metering.published import Outbox, Published
@@ -17,6 +17,7 @@ from headway.engine.spark.metering.stages import Glances
 from headway.engine.spark.metering.times import timeline_of, work_of
 from headway.engine.spark.realtime.stamps import latency_of
 from headway.flow.graph import Flow
+from headway.flow.steps import PairStep
 from headway.flow.topics import StreamedFrame
 from headway.keep.pacing import Pace
 from headway.measure.account import Account
@@ -26,6 +27,7 @@ from headway.measure.moments import SERVICE, Moments
 from headway.measure.phases import micro_batch_phases
 
 NO_GATE = "no gate: Spark decides"
+LOST_LINE = "recovered after a crash; how many records it had is not known"
 
 
 class FrameMeter(Logbook):
@@ -39,11 +41,13 @@ class FrameMeter(Logbook):
             for source in part.sources
         )
         self._published, self._pace = outbox, pace
+        self._by_bucket = any(isinstance(step, PairStep) for step in part.steps)
         self.epoch_us = SystemClock().now_us()
         self._checkpoint = folder.checkpoint(part.sinks[0])
         self.glances: Glances | None = None
         last = Account(**self.lines[-1].account) if self.lines else Account()
-        self._arrived, self._answered = last.arrived, last.answered
+        self._answered = last.answered
+        self._recover()
 
     def line_of(self, batch: int, progress: dict[str, Any]) -> BatchLine | None:
         """The line of a batch whose answers are out."""
@@ -54,9 +58,8 @@ class FrameMeter(Logbook):
         decided_us = decided_in(self._checkpoint, batch) or round(started_s * 1e6)
         rows, aged = self._aged(progress, decided_us)
         latency = aged.moved((published.at_us - decided_us) / 1e6)
-        self._arrived += sum(int(described["numInputRows"]) for described in progress["sources"])
         self._answered += rows
-        phases = self._phases(progress, published, decided_us, aged.not_negative())
+        phases = self._phases(progress, published, decided_us, aged)
         return BatchLine(
             query=self._query,
             batch=batch,
@@ -74,14 +77,31 @@ class FrameMeter(Logbook):
             end=self._offsets(progress, "endOffset"),
             latency=latency.not_negative().as_dict(),
             window_latency=published.windows.as_dict(),
-            account=asdict(Account(arrived=self._arrived, answered=self._answered)),
+            account=asdict(self._account()),
             durations_s={k: v / 1e3 for k, v in progress["durationMs"].items()},
             latency_steps=latency.not_negative().steps(),
             clock_ahead_s=round(max(0.0, -latency.min_s), 6),
             phases=phases,
-            work=work_of(progress, self.glances),
+            work=work_of(progress, self.glances, self._by_bucket),
             moments={SERVICE: Moments.of([(published.at_us - decided_us) / 1e6]).as_dict()},
         )
+
+    def _account(self) -> Account:
+        """Records that came out of the frames; what a frame leaves out itself never came here."""
+        return Account(arrived=self._answered, answered=self._answered)
+
+    def _recover(self) -> None:
+        """Enter batches that were completed but whose lines a crash kept out of the log."""
+        for number, path in sorted(numbered(self._checkpoint / "commits").items()):
+            if number > self._last:
+                at_s = path.stat().st_mtime
+                none = Latency.none().as_dict()
+                self.enter(
+                    BatchLine(
+                        self._query, number, at_s, at_s, 0, 0, 0, self._pace.interval_s, None, 0,
+                        LOST_LINE, 0.0, {}, {}, none, none, asdict(self._account()),
+                    )
+                )  # fmt: skip
 
     def _aged(self, progress: dict[str, Any], decided_us: int) -> tuple[int, Latency]:
         """How many records a batch had, and how old they were when it was decided."""
@@ -94,7 +114,7 @@ class FrameMeter(Logbook):
     def _phases(
         self, progress: dict[str, Any], published: Published, decided_us: int, aged: Latency
     ) -> dict[str, dict[str, Any]]:
-        if not aged.count:
+        if not aged.count or self.glances is None or aged.min_s < 0:
             return {}
         timeline = timeline_of(progress, published, decided_us, self.epoch_us, self.glances)
         before_s = self.lines[-1].published_s if self.lines else 0.0
@@ -107,8 +127,8 @@ class FrameMeter(Logbook):
         return "; ".join(said + [f"Spark dropped {late} late rows"] * bool(late))
 
     def _offsets(self, progress: dict[str, Any], which: str) -> dict[str, Any]:
-        described = zip(self._sources, progress["sources"], strict=False)
-        return {name: each.get(which) for name, each in described}
+        # One frame may read several sources: they are told in Spark's order.
+        return {str(place): each.get(which) for place, each in enumerate(progress["sources"])}
 
 
 def decided_in(checkpoint: Path, batch: int) -> int:

@@ -125,7 +125,8 @@ def batch_of(
         sum(int(found.get("inputRecords", 0)) for found in known) or None,
         idle_s,
         batch_phases({"addBatch": took_s * 1e3}, within, took_s),
-        tasks=sum(int(found.get("numTasks", 0)) for found in known),
+        tasks=max((int(found.get("numTasks", 0)) for found in known), default=0),
+        staged=bool(read),
     )
 
 

@@ -40,7 +40,10 @@ class Watching:
         self._connect = "connect" in type(query).__module__
         self._batches: dict[int, WatchedBatch] = {}
         self._settings = {} if self._connect else settings_of(query)
-        self._ending = threading.Event()
+        self._cores = None if self._connect else context_of(query).defaultParallelism
+        self._name = str(query.name or query.id)
+        self._gone = ""
+        self._ending, self._lock = threading.Event(), threading.Lock()
         self._thread = threading.Thread(target=self._follow, name="headway-watch", daemon=True)
         self._thread.start()
 
@@ -54,16 +57,14 @@ class Watching:
         """Stop watching; the query runs on."""
         self._ending.set()
         self._thread.join()
-        self._look()
+        self._try_look()
 
     def seen(self) -> Watched:
         """What was seen so far."""
-        self._look()
+        self._try_look()
         batches = [self._batches[number] for number in sorted(self._batches)]
-        name = str(self._query.name or self._query.id)
-        missing = (ON_CONNECT,) if self._connect else ()
-        cores = None if self._connect else context_of(self._query).defaultParallelism
-        return Watched(name, batches, self._settings, cores, missing)
+        missing = [ON_CONNECT] * self._connect + [self._gone] * bool(self._gone)
+        return Watched(self._name, batches, self._settings, self._cores, tuple(missing))
 
     def advice(self) -> list[str]:
         """What the figures support saying, the most pressing first."""
@@ -71,18 +72,24 @@ class Watching:
 
     def _follow(self) -> None:
         while not self._ending.wait(EVERY_S):
+            self._try_look()
+
+    def _try_look(self) -> None:
+        with self._lock:
             try:
                 self._look()
-            except Exception:  # the query or its Spark is gone; what was seen stays
-                return
+                self._gone = ""
+            except Exception as error:  # the query or its Spark is gone; what was seen stays
+                self._gone = f"Spark did not answer any more ({type(error).__name__})"
 
     def _look(self) -> None:
-        for event in self._query.recentProgress:
-            progress = json.loads(event.json)
+        events = [json.loads(event.json) for event in self._query.recentProgress]
+        for progress in events:
             number = int(progress["batchId"])
             if number not in self._batches and progress["durationMs"].get("addBatch") is not None:
-                newest = number == max([number, *self._batches])
-                stages = {} if self._connect or not newest else self._within(progress)
+                # Of the newest alone: the status store forgets, and each question costs.
+                newest = progress is events[-1] and not self._connect
+                stages = self._within(progress) if newest else {}
                 before = self._batches.get(number - 1)
                 self._batches[number] = batch_of(progress, stages, before)
 
@@ -123,7 +130,6 @@ def batch_of(
     started_s = datetime.fromisoformat(progress["timestamp"]).timestamp()
     idle_s = max(0.0, started_s - before.started_s - before.took_s) if before else None
     states = progress["stateOperators"]
-    came, done = (progress.get(name) for name in ("inputRowsPerSecond", "processedRowsPerSecond"))
     return WatchedBatch(
         int(progress["batchId"]),
         started_s,
@@ -131,9 +137,9 @@ def batch_of(
         int(progress["numInputRows"]) if "numInputRows" in progress else rows_of(progress),
         idle_s,
         batch_phases(progress["durationMs"], within, took_s),
-        (float(came), float(done)) if came is not None and done is not None else None,
         sum(int(each.get("numRowsTotal", 0)) for each in states),
         sum(int(each.get("numShufflePartitions", 0)) for each in states),
+        staged=bool(within),
     )
 
 

@@ -32,6 +32,8 @@ from headway.flow.steps import Source
 from headway.keep.pacing import Pace
 
 POLL_S = 0.02
+NOT_BACK = "Python worker failed to connect back"
+REVIVED_MOST = 3
 
 
 class GatedQuery(BatchQuery):
@@ -41,7 +43,7 @@ class GatedQuery(BatchQuery):
         self, spark: SparkSession, part: Flow, folder: RunFolder, settings: Settings, clock: Clock
     ) -> None:
         super().__init__(part, folder, clock)
-        self._spark, self._phases = spark, settings.phases
+        self._spark, self._phases, self._revived = spark, settings.phases, 0
         state = stateful_step(part)
         self.control = Control(settings.pace, state.window if state else None, clock)
         self.control.expected = tuple(source.name for source in part.sources)
@@ -90,10 +92,20 @@ class GatedQuery(BatchQuery):
             # Some operators are judged only when the query starts.
             raise refused(error) from error
         context, group = self._spark.sparkContext, self.run_id
+        self.meter.by_bucket = self._pair is not None
         if self._phases:
             self.meter.glances = Glances(lambda: stages_of(context, group), self._clock)
         execution = self._query._jsq.streamingQuery()
         self.control.attach(lambda: int(execution.watermarkTracker().currentWatermark()))
+
+    def revive(self) -> bool:
+        """Start again where Spark lost patience with a Python process, which it has for 10 s."""
+        failed = self._query.exception() if self._query is not None else None
+        if failed is None or NOT_BACK not in str(failed) or self._revived >= REVIVED_MOST:
+            return False
+        self._revived += 1
+        self.start()
+        return True
 
     @property
     def pace(self) -> Pace:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, Protocol
 
 from pyspark import SparkContext, cloudpickle
@@ -111,7 +112,8 @@ def as_plain(progress: Any) -> dict[str, Any]:
     for described in plain["sources"]:
         for name in ("startOffset", "endOffset"):
             if isinstance(described[name], str):
-                described[name] = json.loads(described[name])
+                with suppress(ValueError):  # offsets of some sources are text and nothing else
+                    described[name] = json.loads(described[name])
     jvm: Any = SparkContext._jvm
     plain["observed"] = {
         name: cloudpickle.loads(jvm.PythonSQLUtils.toPyRow(row)).asDict()

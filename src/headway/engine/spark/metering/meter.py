@@ -140,6 +140,7 @@ class GateMeter(Meter):
         self._begun_us = SystemClock().now_us()
         self.glances: Glances | None = None  # at the stages of batches
         self.gaps: GapSample | None = None  # between arrivals
+        self.by_bucket = False  # whether a pair keeps the states
         super().__init__(sink, folder, arrivals)
 
     def line_of(self, batch: int, progress: dict[str, Any]) -> BatchLine | None:
@@ -156,7 +157,7 @@ class GateMeter(Meter):
         ranges = ranges_of(ends, starts)
         aside = self.count(ranges, rows)
         decided = ends[0].decision
-        phases = self._phases(progress, published, decided, aged.not_negative())
+        phases = self._phases(progress, published, decided, aged)
         return BatchLine(
             query=self._query,
             batch=batch,
@@ -180,7 +181,7 @@ class GateMeter(Meter):
             clock_ahead_s=round(ahead_s, 6),
             phases=phases,
             moments=self._moments(ranges, published.at_us - decided.at_us) if phases else {},
-            work=work_of(progress, self.glances) if phases else {},
+            work=work_of(progress, self.glances, self.by_bucket) if phases else {},
         )
 
     def _latencies(
@@ -206,6 +207,8 @@ class GateMeter(Meter):
     ) -> dict[str, dict[str, Any]]:
         """Where the time of the batch's answers went."""
         if not aged.count or not published.called_us or decided.because == NATIVE:
+            return {}
+        if self.glances is None or aged.min_s < 0:  # not wanted, or the clocks disagree
             return {}
         timeline = timeline_of(progress, published, decided.at_us, self._begun_us, self.glances)
         before_s = self.lines[-1].published_s if self.lines else 0.0

@@ -12,6 +12,7 @@ from pyspark import SparkContext
 from headway.clock import Clock
 
 EVERY_S = 5.0  # between two glances at the stages
+SLACK_US = 2_000  # Spark's times are whole milliseconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,11 @@ class Glances:
     def within(self, called_us: int, computed_us: int, commit_s: float) -> dict[str, float]:
         """What the time from the call to the result was spent on, by phase."""
         spent_s = max(0.0, (computed_us - called_us) / 1e6)
-        if self._clock.steady_s() - self._looked_s >= EVERY_S and (stages := self._look()):
+        due = self._clock.steady_s() - self._looked_s >= EVERY_S
+        # The next batch may have begun by now: only stages of this one tell of it.
+        seen = self._look() if due else ()
+        stages = [s for s in seen if called_us - SLACK_US <= s.submitted_us <= computed_us]
+        if stages:
             self._looked_s = self._clock.steady_s()
             found = phases_within(stages, called_us, computed_us, commit_s)
             whole_s = max(spent_s, sum(found.values()), 1e-6)

@@ -9,16 +9,19 @@ from headway.engine.spark.metering.stages import Glances
 from headway.measure.phases import Timeline
 
 
-def work_of(progress: dict[str, Any], glances: Glances | None) -> dict[str, float]:
-    """What was done in a batch: keys changed, states kept, and what its stages tell."""
-    states = progress["stateOperators"]
-    if not states:
-        return glances.work() if glances else {}
-    found = {
-        "keys": sum(each.get("numRowsUpdated", 0) for each in states),
-        "states": sum(each.get("numRowsTotal", 0) for each in states),
-        "state_bytes": sum(each.get("memoryUsedBytes", 0) for each in states),
-    }
+def work_of(
+    progress: dict[str, Any], glances: Glances | None, by_bucket: bool = False
+) -> dict[str, float]:
+    """What was done in a batch: keys changed, states kept, and what its stages tell.
+
+    `by_bucket` says that a pair keeps its states by the bucket: of its keys Spark knows nothing.
+    """
+    states, found = progress["stateOperators"], dict[str, float]()
+    if states:
+        found["memory_bytes"] = sum(each.get("memoryUsedBytes", 0) for each in states)
+    if states and not by_bucket:
+        found["keys"] = sum(each.get("numRowsUpdated", 0) for each in states)
+        found["states"] = sum(each.get("numRowsTotal", 0) for each in states)
     return found | (glances.work() if glances else {})
 
 

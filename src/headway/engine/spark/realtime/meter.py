@@ -28,7 +28,7 @@ from headway.engine.topics.port import OpenTopic, Position, count_between, share
 from headway.flow.steps import Sink
 from headway.measure.batches import BatchLine
 from headway.measure.latency import Latency
-from headway.measure.moments import ARRIVALS, SERVICE, Moments
+from headway.measure.moments import ARRIVALS, RECORD_SERVICE, Moments
 from headway.measure.phases import real_time_phases, weighted
 from headway.plan.modes import RealTime
 
@@ -143,7 +143,7 @@ class RealTimeMeter(Meter):
 
     def _moments(self, ranges: Ranges, mapped: Latency) -> dict[str, dict[str, float]]:
         """How records came, and how long each was decoded and mapped, which is seen one by one."""
-        found = {ARRIVALS: self._gaps.look(ranges), SERVICE: moments_in(mapped)}
+        found = {ARRIVALS: self._gaps.look(ranges), RECORD_SERVICE: moments_in(mapped)}
         return {name: each.as_dict() for name, each in found.items() if each.count}
 
     def _count(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
@@ -23,11 +25,13 @@ def metered(wanted: bool) -> Column:
 
 
 def summed(name: str, seconds: str) -> list[Column]:
-    """Aggregates of a difference in seconds, null where no time was taken: moments, a sketch."""
+    """Aggregates of a difference in seconds, null where no time was taken: the sum and a sketch.
+
+    Few of them, since Spark plans them at each checkpoint: the variance is the sketch's.
+    """
     value = f"CAST({seconds} AS DOUBLE)"
     return [
         F.expr(f"sum({value})").alias(f"{name}_sum"),
-        F.expr(f"sum(pow({value}, 2))").alias(f"{name}_squares"),
         F.expr(f"kll_sketch_agg_double({value}, {SKETCH_K})").alias(f"{name}_sketch"),
     ]
 
@@ -42,7 +46,7 @@ def latency_of(row: dict[str, Any] | None, name: str) -> Latency:
     """What was summed up under a name."""
     if row is None or row.get(f"{name}_sum") is None:
         return Latency.none()
-    ages = Ages(
-        float(row[f"{name}_sum"]), float(row[f"{name}_squares"]), bytes(row[f"{name}_sketch"])
-    )
-    return Latency.later(ages, 0.0)
+    ages = Ages(float(row[f"{name}_sum"]), 0.0, bytes(row[f"{name}_sketch"]))
+    found = Latency.later(ages, 0.0)
+    spread = (found.values_s - found.mean_s) ** 2
+    return replace(found, variance_s2=float(np.average(spread, weights=found.weights)))
