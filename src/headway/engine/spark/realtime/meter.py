@@ -41,6 +41,14 @@ def moments_in(sample: Latency) -> Moments:
     return Moments(sample.count, *powers)
 
 
+def later_by(whole: Latency, publish: Latency) -> Latency:
+    """Latencies with the time to publish on top: its mean for their mean, its median for each."""
+    if not whole.count:
+        return whole
+    moved = whole.moved(publish.quantile(0.5))
+    return replace(moved, mean_s=whole.mean_s + publish.mean_s)
+
+
 def pause_and_fetch(
     came: Latency, age: Latency, begun_us: int, opened_us: int
 ) -> tuple[Latency, Latency]:
@@ -111,7 +119,7 @@ class RealTimeMeter(Meter):
         closed = self._settle(batch)
         out = progress["observed"].get(OUT)
         whole, parts = latency_of(out, "whole"), self._parts(progress, ends)
-        latency = whole.moved(parts["publish"].mean_s)
+        latency = later_by(whole, parts["publish"])
         phases = real_time_phases(whole, parts) if whole.count else {}
         ahead_s = max(0.0, -latency.min_s)
         started_s = datetime.fromisoformat(progress["timestamp"]).timestamp()
