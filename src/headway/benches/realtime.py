@@ -23,8 +23,8 @@ RATE = 2_000.0
 RATES = (4_000.0, 8_000.0, 16_000.0, 24_000.0)
 LIMIT_MS = 50.0
 KEYS = 1_000
-# Spark's own default. Checkpoints fall on whole multiples of the interval by the clock, and each is
-# a pause: what they cost is measured by `floor`, not here by whoever happens to have one.
+# Spark's own default. Each checkpoint is a pause; what that costs is measured by `floor`, not here
+# by whoever happens to have one while it is measured.
 CHECKPOINT_S = 300.0
 
 
