@@ -44,7 +44,6 @@ class WatchedBatch:
     rows: int | None = None
     idle_s: float | None = None
     phases_s: Mapping[str, float] = field(default_factory=dict)
-    state_rows: int = 0
     tasks: int = 0
     staged: bool = False  # whether its stages were seen
 

@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from headway.engine.spark.gate.offset_log import numbered
 from headway.errors import RunError
 from headway.measure.watched import Watched, WatchedBatch, batch_phases
 
@@ -48,13 +49,6 @@ def batch_between(number: int, decided_s: float, ended: Mapping[int, float]) -> 
     took_s = max(0.0, ended[number] - decided_s)
     idle_s = max(0.0, decided_s - ended[number - 1]) if number - 1 in ended else None
     return WatchedBatch(number, decided_s, took_s, None, idle_s, batch_phases({}, {}, took_s))
-
-
-def numbered(folder: Path) -> dict[int, Path]:
-    """The files of a log of Spark's, by batch."""
-    if not folder.is_dir():
-        return {}
-    return {int(path.name): path for path in folder.iterdir() if path.name.isdigit()}
 
 
 def metadata_of(path: Path) -> dict[str, Any]:

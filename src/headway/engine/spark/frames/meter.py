@@ -9,7 +9,8 @@ from typing import Any
 
 from headway.clock import SystemClock
 from headway.engine.spark.folder import RunFolder
-from headway.engine.spark.frames.left import metadata_of, numbered
+from headway.engine.spark.frames.left import metadata_of
+from headway.engine.spark.gate.offset_log import numbered
 from headway.engine.spark.metering.logbook import Logbook
 from headway.engine.spark.metering.meter import OBSERVED
 from headway.engine.spark.metering.published import Outbox, Published

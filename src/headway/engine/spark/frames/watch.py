@@ -137,7 +137,6 @@ def batch_of(
         int(progress["numInputRows"]) if "numInputRows" in progress else rows_of(progress),
         idle_s,
         batch_phases(progress["durationMs"], within, took_s),
-        sum(int(each.get("numRowsTotal", 0)) for each in states),
         sum(int(each.get("numShufflePartitions", 0)) for each in states),
         staged=bool(within),
     )

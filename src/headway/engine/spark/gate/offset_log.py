@@ -62,9 +62,13 @@ def parse_offsets(text: str, begins: Mapping[str, Position] | None = None) -> di
     return found
 
 
-def read_numbered(folder: Path) -> dict[int, str]:
+def numbered(folder: Path) -> dict[int, Path]:
     """The files of a log by number; what Spark writes appears under its number when complete."""
     if not folder.is_dir():
         return {}
-    numbered = {int(path.name): path for path in folder.iterdir() if path.name.isdigit()}
-    return {number: numbered[number].read_text() for number in sorted(numbered)}
+    return {int(path.name): path for path in folder.iterdir() if path.name.isdigit()}
+
+
+def read_numbered(folder: Path) -> dict[int, str]:
+    """What stands in the files of a log, by number and in its order."""
+    return {number: path.read_text() for number, path in sorted(numbered(folder).items())}
