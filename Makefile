@@ -15,14 +15,14 @@ setup: $(READY) java kafka $(ARCHIVE) ## Make the environment in .venv from the 
 
 $(READY): requirements.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock
-	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
+	$(BIN)/python -m pip install --quiet --no-compile --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --no-compile --no-deps --no-build-isolation -e .
 	@touch $(READY)
 
 java: # Find Java 17 or newer, or install it.
 	@sh tools/ensure-java.sh
 
-kafka: $(READY) java # Fetch Kafka's jars, if Maven is there or can be installed.
+kafka: | java # Fetch Kafka's jars, if Maven is there or can be installed.
 	@sh tools/ensure-kafka.sh $(VENV)
 
 $(ARCHIVE): $(READY) | java # Load Spark's classes once, so that Spark starts in half the time.

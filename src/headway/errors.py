@@ -15,6 +15,10 @@ class GoalError(HeadwayError, ValueError):
     """A goal that does not parse, or that the flow cannot have."""
 
 
+class PlanError(HeadwayError):
+    """A plan that cannot be made, or a goal that no plan reaches."""
+
+
 class SchemaMismatch(HeadwayError):
     """A source whose columns do not fit the flow; carries both schemas."""
 

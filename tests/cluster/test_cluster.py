@@ -60,27 +60,23 @@ def assert_exact(job: Job, ending: Ending) -> None:
     assert ending.account.balanced, str(ending.account)
 
 
-def test_a_cluster_answers_as_one_process_does(cluster: Cluster, tmp_path: Path) -> None:
-    jobs = [job_on(master, tmp_path / master[:5]) for master in (cluster.url, "local[2]")]
-    for job in jobs:
-        job.folder.parent.mkdir()
-        with Child(job) as child:
-            assert_exact(job, child.wait())
-    assert counted(jobs[0]) == counted(jobs[1])
-
-
-def test_answers_stay_exact_when_an_executor_and_then_a_worker_die(
+def test_a_cluster_that_loses_an_executor_and_a_worker_answers_as_one_process_does(
     cluster: Cluster, tmp_path: Path
 ) -> None:
-    job = job_on(cluster.url, tmp_path)
+    here, there = (job_on(master, tmp_path / master[:5]) for master in ("local[2]", cluster.url))
+    for job in (here, there):
+        job.folder.parent.mkdir()
+    with Child(here) as child:
+        assert_exact(here, child.wait())
     slower = hw.Pace(interval_s=0.2, max_rows=60)
-    job = replace(job, settings=replace(job.settings, pace=slower))
-    with Child(job) as child:
+    there = replace(there, settings=replace(there.settings, pace=slower))
+    with Child(there) as child:
         child.wait_batches(2)
-        while not snapshot_of(job).interrupted:
+        while not snapshot_of(there).interrupted:
             assert child.active, child.tail()
         assert cluster.kill_executor() is not None
         child.wait_batches(len(child.batches) + 3)
         cluster.workers[0].kill()
         assert child.active, "the run ended before the worker was killed"
-        assert_exact(job, child.wait())
+        assert_exact(there, child.wait())
+    assert counted(here) == counted(there)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from py4j.protocol import Py4JJavaError
 from pyspark import cloudpickle
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -145,3 +146,21 @@ def test_two_garbage_collectors_end_a_jvm() -> None:
     ended = subprocess.run(both, capture_output=True, text=True, check=False)
     assert ended.returncode != 0
     assert "multiple garbage collectors selected" in (ended.stdout + ended.stderr).lower()
+
+
+def test_a_raw_local_file_system_is_not_what_hadoop_casts_to(spark: SparkSession) -> None:
+    jvm: Any = spark._jvm
+    settings = jvm.org.apache.hadoop.conf.Configuration()
+    settings.set("fs.file.impl.disable.cache", "true")
+    jvm.org.apache.hadoop.fs.FileSystem.getLocal(settings)
+    settings.set("fs.file.impl", "org.apache.hadoop.fs.RawLocalFileSystem")
+    with pytest.raises(Py4JJavaError, match="ClassCastException"):
+        jvm.org.apache.hadoop.fs.FileSystem.getLocal(settings)
+
+
+def test_observe_stands_outside_generated_code(spark: SparkSession) -> None:
+    observed = spark.range(10).where("id > 3").observe("o", F.count(F.lit(1))).where("id % 2 = 0")
+    plan = str(observed._jdf.queryExecution().executedPlan().toString()).splitlines()  # type: ignore[operator]
+    [metrics] = [line for line in plan if "CollectMetrics" in line]
+    assert "*(" not in metrics
+    assert any("*(" in line and "Filter" in line for line in plan)

@@ -12,9 +12,10 @@ from rich.console import Console
 
 from headway.cli.bench import bench
 from headway.cli.demo import demo
-from headway.cli.explain import explain_file
 from headway.cli.outcome import exit_code_of
-from headway.cli.profile import profile
+from headway.cli.planning.explain import explain_file
+from headway.cli.planning.plan import plan
+from headway.cli.planning.profile import profile
 from headway.cli.quarantine import quarantine
 from headway.cli.report import report
 from headway.cli.run import run_file
@@ -35,6 +36,7 @@ app.command("demo")(demo)
 app.command("run")(run_file)
 app.command("explain")(explain_file)
 app.command("profile")(profile)
+app.command("plan")(plan)
 app.command("watch")(watch)
 app.command("quarantine")(quarantine)
 app.command("report")(report)

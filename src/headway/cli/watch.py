@@ -15,11 +15,10 @@ from headway.cli.options import Json
 from headway.cli.outcome import UsedWrongly, say
 from headway.engine.spark.frames.left import read_checkpoint
 from headway.engine.spark.frames.ui import read_ui
+from headway.measure.bars import bars
 from headway.measure.watched import WATCHED, Watched
 from headway.plan.advice import advise
 from headway.units import format_duration
-
-BAR = 24
 
 
 def watch(
@@ -68,10 +67,6 @@ def show(seen: Watched, console: Console) -> None:
 def phase_table(seen: Watched) -> Table:
     """A bar for each phase."""
     table = Table(show_header=False, box=None)
-    shown = {name: spent for name, spent in seen.phases_s.items() if spent >= 0.0005}
-    longest = max(shown.values(), default=1.0)
-    for name, spent in shown.items():
-        bar = "█" * max(1, round(spent / longest * BAR))
-        cells = (bar, name, format_duration(round(spent, 4)), WATCHED[name])
-        table.add_row(*(Text(cell) for cell in cells))
+    for bar, name, spent in bars(seen.phases_s):
+        table.add_row(*(Text(cell) for cell in (bar, name, spent, WATCHED[name])))
     return table

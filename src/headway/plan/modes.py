@@ -55,6 +55,12 @@ def suits_real_time(part: Flow) -> bool:
     return not obstacles(part)
 
 
+def modes_of(flow: Flow) -> tuple[Mode, ...]:
+    """The modes that a flow can run in."""
+    suits = all(suits_real_time(flow.part_for(sink)) for sink in flow.sinks)
+    return MODES if suits else ("micro-batch",)
+
+
 def check_suits(flow: Flow, mode: Mode) -> None:
     """Refuse a mode that a flow cannot run in, with the steps that prevent it."""
     if mode == "micro-batch":

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -63,14 +64,14 @@ def newest(broker: Broker, topic: str) -> dict[str, dict[str, int]]:
     return {who: versions[max(versions)] for who, versions in seen.items()}
 
 
-def answered(broker: Broker, topic: str, count: int) -> Iterator[bool]:
+def answered(broker: Broker, topic: str, wanted: int) -> Iterator[bool]:
     while True:
-        yield sum(row["n"] for row in newest(broker, topic).values()) >= count
+        yield sum(row["n"] for row in newest(broker, topic).values()) >= wanted
 
 
-def accounted(run: RunHandle, count: int) -> Iterator[bool]:
+def accounted(run: RunHandle, wanted: int) -> Iterator[bool]:
     while True:
-        yield run.account.answered + run.account.quarantined >= count
+        yield run.account.answered + run.account.quarantined >= wanted
 
 
 def test_every_record_is_answered_at_once_with_its_version(
@@ -82,6 +83,8 @@ def test_every_record_is_answered_at_once_with_its_version(
         send(broker, topic, range(700))
         wait_for(run, answered(broker, topic, 700))
         wait_for(run, accounted(run, 700))
+        wait_for(run, (len(run.lines()) > 1 for _ in count()))
+    assert all(line.durations_s["queryPlanning"] > 0 for line in run.lines())  # at each checkpoint
     found = [row for _, row in versions_in(f"{broker.address}/{topic}-counts")]
     assert len(found) == 700  # one for each record, unlike micro-batch
     expected = {f"k{k}": (100, sum(range(k, 700, 7))) for k in range(7)}

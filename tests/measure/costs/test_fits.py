@@ -55,13 +55,13 @@ def test_a_large_batch_does_not_hide_what_is_fixed() -> None:
     assert each == pytest.approx(1e-5, rel=0.15)
 
 
-def test_distinct_keys_grow_ever_slower_and_never_exceed_records() -> None:
+def test_distinct_keys_grow_ever_slower_until_all_are_there() -> None:
     growth = Growth()
     chance = np.random.default_rng(2)
     for size in (100, 1_000, 10_000):
         keys = np.minimum(chance.zipf(1.3, size), 100_000)
         growth = growth.seen(size, len(np.unique(keys)))
-    assert growth.at(50) <= 50
+    assert growth.at(10) <= 100
     assert growth.at(2_000) < 2 * growth.at(1_000)
     wanted = len(np.unique(np.minimum(chance.zipf(1.3, 3_000), 100_000)))
     assert growth.at(3_000) == pytest.approx(wanted, rel=0.25)
@@ -73,3 +73,17 @@ def test_a_share_of_the_records_stays_that_share_at_any_size() -> None:
     for size in (10, 1_000, 100_000):
         growth = growth.seen(size, size / 2)
     assert growth.at(1_000_000) == pytest.approx(500_000, rel=1e-6)
+
+
+def test_keys_that_are_all_there_grow_no_more() -> None:
+    growth = Growth()
+    for size, keys in ((10, 10), (100, 80), (1_000, 200), (10_000, 200), (100_000, 200)):
+        growth = growth.seen(size, keys)
+    assert growth.at(5_000) == pytest.approx(200, rel=0.01)
+    assert growth.at(10_000_000) == pytest.approx(200, rel=0.01)
+    assert growth.at(10) == pytest.approx(10, rel=0.01)
+
+
+def test_growth_forgets() -> None:
+    both = Growth().seen(100, 50).seen(1_000, 100).together(Growth().seen(100, 100), keep=0.1)
+    assert 90 < both.at(100) < 100

@@ -10,10 +10,17 @@ import pytest
 
 from headway.errors import RunError
 from headway.measure.batches import BatchLine
-from headway.measure.costs.profile import load_profile, profile_of
+from headway.measure.costs.lanes import Lanes
+from headway.measure.costs.profile import JobProfile, load_profile, profile_of
 from headway.measure.latency import Latency
-from headway.measure.moments import SERVICE
+from headway.measure.moments import SERVICE, Moments
 from headway.testing.logs import START_S, made_line, made_phases
+
+LANES = Lanes(cores=2, reducers=2)
+
+
+def profile(made: list[BatchLine]) -> JobProfile:
+    return profile_of(made, "f", "micro-batch", LANES)
 
 
 def lines(sizes: list[int], fixed_s: float = 0.2, each_s: float = 1e-5) -> list[BatchLine]:
@@ -38,33 +45,66 @@ def lines(sizes: list[int], fixed_s: float = 0.2, each_s: float = 1e-5) -> list[
 
 
 def test_a_profile_foretells_a_batch_of_another_size() -> None:
-    learned = profile_of(lines([10, 100, 1_000, 10_000, 10, 1_000]), "f", "micro-batch")
+    learned = profile(lines([10, 100, 1_000, 10_000, 10, 1_000]))
     assert learned.batch_s(5_000) == pytest.approx(0.25, rel=0.01)
-    assert learned.keys.at(2_500) == pytest.approx(500, rel=0.01)
-    assert learned.answers.at(1_000) == pytest.approx(500, rel=0.01)
-    assert learned.task_s.at(5_000) == pytest.approx(0.25, rel=0.01)
-    assert learned.batches == 6
-    assert "wait" not in learned.phases_s  # how long a record waits is no cost
-    assert "queue" not in learned.phases_s
+    assert learned.batch.keys.at(2_500) == pytest.approx(500, rel=0.02)
+    assert learned.batch.answers.at(1_000) == pytest.approx(500, rel=0.01)
+    assert learned.batch.task_s.at(5_000) == pytest.approx(0.25, rel=0.01)
+    assert learned.batch.batches == 6
+    assert "wait" not in learned.batch.phases_s  # how long a record waits is no cost
+    assert "queue" not in learned.batch.phases_s
 
 
 def test_a_batch_without_records_teaches_nothing() -> None:
     empty = replace(made_line(np.empty(0), START_S), phases={})
-    assert profile_of([empty], "f", "micro-batch").batches == 0
+    assert profile([empty]).empty
 
 
 def test_a_profile_survives_a_file(tmp_path: Path) -> None:
-    learned = profile_of(lines([10, 1_000]), "f", "micro-batch")
+    learned = profile(lines([10, 1_000]))
     assert load_profile(learned.save(tmp_path / "deep" / "p.json")) == learned
 
 
 def test_a_newer_profile_outweighs_an_older_one() -> None:
-    old = profile_of(lines([10, 1_000] * 5, fixed_s=0.2), "f", "micro-batch")
-    new = profile_of(lines([10, 1_000] * 5, fixed_s=0.6), "f", "micro-batch")
+    old = profile(lines([10, 1_000] * 5, fixed_s=0.2))
+    new = profile(lines([10, 1_000] * 5, fixed_s=0.6))
     both = old.together(new, keep=0.25)
     assert 0.5 < both.batch_s(10) < 0.6
-    assert both.records == old.records + new.records
-    assert SERVICE not in both.moments
+    assert both.batch.records == old.batch.records + new.batch.records
+
+
+def test_a_batch_that_lies_far_out_moves_the_spread_and_not_the_line() -> None:
+    made = lines([10, 1_000, 10_000] * 8)
+    stalled = replace(made[-1], phases=made_phases(Latency.of(np.full(9, 0.3)), 0.3, 5.0))
+    learned = profile([*made, stalled])
+    assert learned.batch_s(1_000) == pytest.approx(profile(made).batch_s(1_000), rel=0.01)
+    assert max(learned.batch.ratios) > 10
+
+
+def test_the_time_between_batches_is_learned_where_nothing_waits_for_the_clock() -> None:
+    made = [
+        replace(
+            line, interval_s=0.0, published_s=START_S + n * 0.5,
+            moments={SERVICE: Moments.of([0.4]).as_dict()},
+        )
+        for n, line in enumerate(lines([100] * 10))
+    ]  # fmt: skip
+    assert profile(made).batch.after_s.at(100) == pytest.approx(0.1, rel=0.01)
+    waiting = [replace(line, interval_s=0.5) for line in made]
+    assert profile(waiting).batch.after_s.points == 0
+
+
+def test_more_readers_share_what_records_cost() -> None:
+    learned = profile([replace(line, readers=1) for line in lines([10, 1_000, 10_000] * 4)])
+    alone_s, shared_s = learned.batch_s(100_000, readers=1), learned.batch_s(100_000, readers=2)
+    assert shared_s < 0.8 * alone_s
+    assert learned.batch_s(100_000, readers=9) == pytest.approx(shared_s)  # there are two cores
+
+
+def test_a_profile_of_other_lanes_is_another_one() -> None:
+    here = profile(lines([10, 1_000]))
+    there = profile_of(lines([10, 1_000]), "f", "micro-batch", Lanes(8, 8))
+    assert here.together(there) == there
 
 
 @pytest.mark.parametrize("text", ["", "[1", '{"version": 9}', '{"version": 1}'])

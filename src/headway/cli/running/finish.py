@@ -19,14 +19,13 @@ from headway.dashboard.report import write_report
 from headway.dashboard.verdict import Verdict, judge
 from headway.errors import HeadwayError, RunError
 from headway.flow.goals import parse_goal
+from headway.measure.bars import BAR, bars
 from headway.measure.batches import BatchLine
 from headway.measure.latency import Latency
 from headway.measure.summary import RunSummary, summarise
 from headway.units import format_duration
 
 WARMING = 3
-BAR = 24  # letters of the longest bar
-SHORTEST_S = 0.0005  # phases below that are not drawn
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +104,8 @@ def rows(result: Result) -> list[tuple[str, str]]:
         ahead = f"{summary.clock_ahead_s * 1e3:.0f} ms"
         text = f"that of some records was {ahead} ahead or more; their latencies count as zero"
         found.append(("clock", text))
-    found += [("" if n else "phases", text) for n, text in enumerate(bars(summary))]
+    for place, (bar, name, spent) in enumerate(bars(summary.phases_s)):
+        found.append(("" if place else "phases", f"{bar:<{BAR}} {name:<13} {spent}"))
     if summary.window_latency.count:
         found.append(("windows", latency_text(summary.window_latency)))
     if result.verdict.met is False and not summary.warmup and summary.batches > WARMING:
@@ -119,17 +119,6 @@ def rows(result: Result) -> list[tuple[str, str]]:
     found.append(("folder", about.folder))
     found.append(("report", str(result.report)))
     return found
-
-
-def bars(summary: RunSummary) -> list[str]:
-    """A bar for each phase of an answer's time, in order."""
-    shown = {name: mean for name, mean in summary.phases_s.items() if mean >= SHORTEST_S}
-    longest = max(shown.values(), default=0.0)
-    return [
-        f"{'█' * max(1, round(mean / longest * BAR)):<{BAR}} "
-        f"{name:<13} {format_duration(round(mean, 4))}"
-        for name, mean in shown.items()
-    ]
 
 
 def latency_text(latency: Latency) -> str:

@@ -32,6 +32,7 @@ INTERVALS_S = (0.1, 0.3, 1.0, 3.0)  # where a topic follows its own pace
 LONGEST_BATCH_S = 3.0  # larger batches are not tried
 BATCHES_EACH = 4  # of a size before the next is tried
 WARM_BATCHES = 6
+LEAST_BATCHES = 8  # after which a trial may end: fewer say nothing of how batches differ
 EVERYTHING = 100_000_000
 LOOK_S = 0.05
 PATIENCE_S = 60.0
@@ -64,9 +65,10 @@ def profile_flow(flow: Flow, trial: Trial) -> JobProfile:
         ended = Ended(clock, begun_s, trial)
         warm_up(handle, ended)
         warm = len(own_lines(handle))
+        ended = Ended(clock, begun_s, trial, lambda: len(own_lines(handle)) >= warm + LEAST_BATCHES)
         try_paces(handle, sizes() if at_will(flow) else intervals(), ended)
     kept = [without_arrivals(line) if at_will(flow) else line for line in own_lines(handle)[warm:]]
-    return profile_of(kept, flow.fingerprint, settings.mode)
+    return profile_of(kept, flow.fingerprint, settings.mode, handle.lanes)
 
 
 def own_lines(handle: RunHandle) -> list[BatchLine]:
@@ -77,16 +79,17 @@ def own_lines(handle: RunHandle) -> list[BatchLine]:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """Whether the time of a trial is over."""
+    """Whether the time of a trial is over, and it has seen enough."""
 
     clock: Clock
     begun_s: float
     trial: Trial
+    enough: Callable[[], bool] = lambda: False
 
     def __call__(self, note: str) -> bool:
         gone_s = self.clock.steady_s() - self.begun_s
         self.trial.told(min(gone_s, self.trial.seconds), note)
-        return gone_s >= self.trial.seconds
+        return gone_s >= self.trial.seconds and self.enough()
 
 
 def sizes() -> list[Pace]:

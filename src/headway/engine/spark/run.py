@@ -20,7 +20,7 @@ from headway.engine.spark.gate.offsets import NATIVE
 from headway.engine.spark.metering.listening import ProgressListener
 from headway.engine.spark.queries import RunningQuery, open_queries
 from headway.engine.spark.realtime.needs import wanted_session
-from headway.engine.spark.session import check_session, open_session, prepare
+from headway.engine.spark.session import check_session, lanes_of, open_session, prepare
 from headway.engine.spark.settings import Settings
 from headway.engine.topics.opening import check_source
 from headway.errors import HeadwayError, RunError
@@ -29,6 +29,7 @@ from headway.flow.graph import Flow
 from headway.keep.pacing import Pace
 from headway.measure.account import Account
 from headway.measure.batches import BatchLine, BatchLog
+from headway.measure.costs.lanes import Lanes
 from headway.measure.costs.profile import profile_of
 from headway.measure.prometheus import Exporter
 from headway.measure.spent import write_phases
@@ -37,7 +38,7 @@ from headway.plan.modes import Mode, check_mode, check_suits
 from headway.units import Duration, parse_duration
 
 POLL_S = 0.05
-WARM_BATCHES = 5  # whose costs are those of a new JVM
+WARM = {"micro-batch": 5, "real-time": 1}  # batches whose costs are those of a new JVM
 PATIENCE_S = 60.0
 
 
@@ -89,7 +90,7 @@ def new_folder(flow: Flow) -> Path:
     return Path(".headway") / f"{flow.sinks[0].name}-{now}"
 
 
-def keep_figures(folder: RunFolder, flow: Flow, mode: Mode) -> None:
+def keep_figures(folder: RunFolder, flow: Flow, mode: Mode, lanes: Lanes) -> None:
     """Keep what a run has taught, for whoever plans the next one or looks at this one.
 
     A profile is of one query in one mode: of the first sink's, in the mode that the run ended in.
@@ -97,10 +98,10 @@ def keep_figures(folder: RunFolder, flow: Flow, mode: Mode) -> None:
     log = list(BatchLog(folder.log).lines())
     own = [line for line in log if line.query == flow.sinks[0].name and line.phases]
     own = [line for line in own if (line.because == NATIVE) == (mode == "real-time")]
-    learned = profile_of(own[WARM_BATCHES:], flow.fingerprint, mode)
+    learned = profile_of(own[WARM[mode] :], flow.fingerprint, mode, lanes)
     try:
         write_phases(log, folder.path / "phases.parquet")
-        if learned.batches:
+        if not learned.empty:
             learned.save(folder.path / "profile.json")
     except (OSError, pa.ArrowException) as error:
         # The answers are out; that a summary of them is missing makes no run fail.
@@ -133,6 +134,7 @@ class RunHandle:
         self._error: HeadwayError | None = None
         self._queries: list[RunningQuery] = []
         self._mode = settings.mode
+        self.lanes = lanes_of(spark)
         self._exporter: Exporter | None = None
         self._listener = ProgressListener(self._queries)
         try:
@@ -273,7 +275,7 @@ class RunHandle:
                 query.close()
             self._is_over()  # for what the last events brought to light
             if self.lines():
-                keep_figures(self._folder, self.flow, self._mode)
+                keep_figures(self._folder, self.flow, self._mode, self.lanes)
         except Exception as error:
             # Spark itself is gone, or its bus is stuck: the run is over all the same.
             self._error = self._error or RunError(f"Spark went away while the run ended: {error}")

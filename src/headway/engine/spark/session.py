@@ -26,6 +26,7 @@ from headway.errors import SessionError
 from headway.flow.graph import Flow
 from headway.flow.steps import PairStep, Source
 from headway.flow.topics import MadeRecords
+from headway.measure.costs.lanes import Lanes
 
 STREAMING = "org.apache.spark.sql.execution.streaming"
 ROCKSDB = f"{STREAMING}.state.RocksDBStateStoreProvider"
@@ -94,6 +95,14 @@ def cores_of(master: str) -> int:
     if master.startswith("local[") and master[6:-1].split(",")[0].isdigit():
         return int(master[6:-1].split(",")[0])
     return os.cpu_count() or 1
+
+
+def lanes_of(spark: SparkSession) -> Lanes:
+    """How many tasks of a query run side by side; slots beyond the cores of this host only wait."""
+    slots = spark.sparkContext.defaultParallelism
+    if str(spark.sparkContext.master).startswith("local"):
+        slots = min(slots, os.cpu_count() or 1)
+    return Lanes(slots, int(spark.conf.get("spark.sql.shuffle.partitions", str(slots)) or slots))
 
 
 def check_session(spark: Any) -> SparkSession:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from math import exp, log
+from math import exp, log, log2
 
 SMALL = 1_000.0  # up to about this many records each point counts alike; beyond, by its share
 
@@ -33,6 +33,10 @@ class Fit:
         """Both fits as one, this one remembered only by the share `keep`."""
         both = zip(self._sums(), other._sums(), strict=True)
         return Fit(*(own * keep + more for own, more in both))
+
+    def faded(self, keep: float) -> Fit:
+        """The same points, counting only by a share."""
+        return Fit(*(own * keep for own in self._sums()))
 
     def _sums(self) -> tuple[float, ...]:
         return tuple(getattr(self, field.name) for field in fields(self))
@@ -81,30 +85,45 @@ class Fit:
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """How a count grows with another one: y = c x^b, with b at most 1.
+    """How a count grows with another one: never faster than in proportion, and never falling.
 
-    Distinct keys of a batch grow so: twice the records bring fewer than twice the keys.
+    Distinct keys of a batch grow so: twice the records bring fewer than twice the keys, until all
+    are there. Points of about the same x are kept together, by the power of two that is nearest.
     """
 
-    logs: Fit = Fit()
+    steps: tuple[tuple[int, float, float, float], ...] = ()  # power, weight, sums of both logs
 
     def seen(self, x: float, y: float) -> Growth:
         """The growth with one more point; what is not positive tells nothing."""
         if x <= 0 or y <= 0:
             return self
-        return Growth(self.logs.seen(log(x), log(y), 1.0))
+        return self.together(Growth(((round(log2(x)), 1.0, log(x), log(y)),)))
+
+    def together(self, other: Growth, keep: float = 1.0) -> Growth:
+        """Both as one, this one remembered only by the share `keep`."""
+        known = {power: (w * keep, x * keep, y * keep) for power, w, x, y in self.steps}
+        for power, *more in other.steps:
+            own = known.get(power, (0.0, 0.0, 0.0))
+            known[power] = (own[0] + more[0], own[1] + more[1], own[2] + more[2])
+        return Growth(tuple((power, *sums) for power, sums in sorted(known.items())))
+
+    def faded(self, keep: float) -> Growth:
+        """The same points, counting only by a share."""
+        return Growth(tuple((power, w * keep, x * keep, y * keep) for power, w, x, y in self.steps))
 
     def at(self, x: float) -> float:
-        """How many there are of x; never more than x.
+        """How many there are of x: between what was seen around it, or as the nearest two grow.
 
         >>> round(Growth().seen(100, 50).seen(10_000, 500).at(1_000))
         158
         """
-        fit = self.logs
-        if x <= 0 or not fit.points:
+        if x <= 0 or not self.steps:
             return 0.0
-        spread = fit.w * fit.wxx - fit.wx**2
-        slope = (fit.w * fit.wxy - fit.wx * fit.wy) / spread if spread > 1e-9 else 1.0
-        b = min(max(slope, 0.0), 1.0)  # in logs the line may begin below zero, as no cost may
-        c = (fit.wy - b * fit.wx) / fit.w
-        return float(min(x, exp(c + b * log(x))))
+        at = [(sum_x / w, sum_y / w) for _, w, sum_x, sum_y in self.steps]
+        if len(at) == 1:
+            return exp(at[0][1] + log(x) - at[0][0])
+        place = next((n for n in range(1, len(at) - 1) if log(x) <= at[n][0]), len(at) - 1)
+        (x0, y0), (x1, y1) = at[place - 1 : place + 1]
+        slope = min(max((y1 - y0) / max(x1 - x0, 1e-9), 0.0), 1.0)
+        near = (x1, y1) if log(x) > x1 else (x0, y0)
+        return exp(near[1] + slope * (log(x) - near[0]))

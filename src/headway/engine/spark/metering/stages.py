@@ -26,6 +26,8 @@ class Stage:
     fetch_wait_s: float
     shuffle_write_s: float
     shuffle_bytes: int = 0
+    cpu_s: float = 0.0
+    number: int = 0
 
     @property
     def wall_s(self) -> float:
@@ -33,20 +35,35 @@ class Stage:
         return max(0.0, (self.completed_us - self.launched_us) / 1e6)
 
 
-def stages_of(context: SparkContext, group: str) -> list[Stage]:
-    """The stages of the last job of a group, in the order in which they ran.
+def stages_of(context: SparkContext, group: str, jobs_back: int = 1) -> list[Stage]:
+    """The stages of the last job of a group that has some, in the order in which they ran.
 
-    None when the store does not know them, not yet or not any more: then their time is unexplained.
+    `jobs_back` is how many jobs are looked at: in real-time mode the next one may run already. None
+    when the store does not know them, not yet or not any more: then their time is unexplained.
     """
     tracker, store = context.statusTracker(), context._jsc.sc().statusStore()
     try:
-        jobs = tracker.getJobIdsForGroup(group)
-        info = tracker.getJobInfo(max(jobs)) if len(jobs) else None
-        numbers = info.stageIds if info else ()
-        found = [read_stage(store.lastStageAttempt(number)) for number in numbers]
+        for job in sorted(tracker.getJobIdsForGroup(group), reverse=True)[:jobs_back]:
+            info = tracker.getJobInfo(job)
+            read = [read_stage(store.lastStageAttempt(n)) for n in (info.stageIds if info else ())]
+            found = [stage for stage in read if stage is not None]
+            if found:
+                return sorted(found, key=lambda stage: stage.submitted_us)
     except Py4JError:
-        return []
-    return sorted((stage for stage in found if stage is not None), key=lambda s: s.submitted_us)
+        pass
+    return []
+
+
+def cpu_of(stages: Sequence[Stage]) -> dict[str, float]:
+    """Processor time of the tasks that map, and of those that reduce, in seconds.
+
+    In real-time mode all stages run at once; the one that maps has the lowest number.
+    """
+    found = sorted(stages, key=lambda stage: stage.number)
+    if not found:
+        return {}
+    reduced_s = sum(stage.cpu_s for stage in found[1:])
+    return {"map_cpu_s": found[0].cpu_s, "reduce_cpu_s": reduced_s}
 
 
 class Glances:
@@ -99,6 +116,8 @@ def read_stage(data: Any) -> Stage | None:
         data.shuffleFetchWaitTime() / 1e3,
         data.shuffleWriteTime() / 1e9,
         int(data.shuffleWriteBytes()),
+        data.executorCpuTime() / 1e9,
+        int(data.stageId()),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
@@ -19,6 +20,7 @@ from headway.engine.spark.gate.offsets import NATIVE, Decision, GateOffset
 from headway.engine.spark.metering.gaps import GapSample
 from headway.engine.spark.metering.meter import OBSERVED, Meter, merged, ranges_of
 from headway.engine.spark.metering.set_aside import Ranges
+from headway.engine.spark.metering.stages import SLACK_US, Stage, cpu_of
 from headway.engine.spark.metering.times import work_of
 from headway.engine.spark.realtime.handover import watermark_before
 from headway.engine.spark.realtime.stamps import MAPS, latency_of
@@ -102,6 +104,7 @@ class RealTimeMeter(Meter):
     ) -> None:
         self.finals: Finals | None = None
         self.witness: Witness | None = None
+        self.look: Callable[[], Sequence[Stage]] = lambda: ()  # at the stages of a stretch
         self._admissions = {each.source.name: each for each in admissions}
         self._topics, self._knobs, self._clock = arrivals.topics, knobs, arrivals.clock
         self._checkpoint = folder.checkpoint(sink)
@@ -146,8 +149,14 @@ class RealTimeMeter(Meter):
             clock_ahead_s=round(ahead_s, 6),
             phases={name: phase.as_dict() for name, phase in phases.items()},
             moments=self._moments(ranges, parts["map"]) if phases else {},
-            work=work_of(progress, None) if phases else {},
+            work=self._work(progress, started_s) if phases else {},
         )
+
+    def _work(self, progress: dict[str, Any], started_s: float) -> dict[str, float]:
+        """What was done since the last checkpoint, and how long records might wait for others."""
+        own = [stage for stage in self.look() if stage.submitted_us >= started_s * 1e6 - SLACK_US]
+        waits = {n: getattr(self._knobs, n) for n in ("shuffle_wait_s", "fetch_wait_s")}
+        return work_of(progress, None) | cpu_of(own) | waits
 
     def _moments(self, ranges: Ranges, mapped: Latency) -> dict[str, dict[str, float]]:
         """How records came, and how long each was decoded and mapped, which is seen one by one."""

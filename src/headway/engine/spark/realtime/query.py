@@ -15,6 +15,7 @@ from headway.engine.spark.compile import compile_part, refused, shape_of, statef
 from headway.engine.spark.folder import RunFolder
 from headway.engine.spark.gate.admission import Admission
 from headway.engine.spark.gate.offset_log import read_numbered
+from headway.engine.spark.metering.stages import stages_of
 from headway.engine.spark.pair_step import PairSettings
 from headway.engine.spark.query import StartedQuery
 from headway.engine.spark.realtime.handover import begins_in, leave_positions, watermark_before
@@ -100,6 +101,8 @@ class RealTimeQuery(StartedQuery):
             settings = {PARTITIONS: str(self._knobs.tasks), SHORTEST: str(min(millis, 5_000))}
             with set_for_now(self._spark, settings):
                 self._query = writer.start()
+            context, group = self._spark.sparkContext, self.run_id
+            self.meter.look = lambda: stages_of(context, group, jobs_back=2)
         except AnalysisException as error:
             if "data source: kafka" in str(error):
                 raise SessionError(NO_CONNECTOR) from error

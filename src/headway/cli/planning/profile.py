@@ -19,6 +19,7 @@ from headway.cli.running.flow_file import load_flow
 from headway.cli.running.spark_output import spark_output_to
 from headway.engine.spark.profiling import Trial, profile_flow
 from headway.engine.spark.settings import Settings
+from headway.measure.costs.batches import driver_of
 from headway.measure.costs.machine import MachineProfile, machine_profile
 from headway.measure.costs.profile import JobProfile
 from headway.units import format_duration
@@ -58,7 +59,7 @@ def profile(
         )
         with spark_output_to(PROFILES):
             found = profile_flow(flow, trial)
-    if not found.batches:
+    if found.empty:
         raise UsedWrongly("the flow had no records to learn from; give it some, or more time")
     path = found.save(to or PROFILES / f"{flow.fingerprint}.json")
     if as_json:
@@ -69,29 +70,31 @@ def profile(
 
 def costs(found: JobProfile) -> dict[str, object]:
     """The main figures by name."""
+    batch = found.batch
     return {
-        "batches": found.batches,
-        "records": found.records,
+        "batches": batch.batches,
+        "records": batch.records,
         "batch_s": {str(size): round(found.batch_s(size), 4) for size in SIZES},
         "phases": {
-            name: {"fixed_s": fit.line[0], "per_record_s": fit.line[1]}
-            for name, fit in found.phases_s.items()
+            name: {"fixed_s": fit.line[0], "each_s": fit.line[1]}
+            for name, fit in batch.phases_s.items()
         },
-        "keys": {str(size): round(found.keys.at(size), 1) for size in SIZES},
-        "answers_per_record": round(found.answers.at(SIZES[1]) / SIZES[1], 4),
+        "keys": {str(size): round(batch.keys.at(size), 1) for size in SIZES},
+        "answers_per_record": round(batch.answers.at(SIZES[1]) / SIZES[1], 4),
     }
 
 
 def show(found: JobProfile, machine: MachineProfile, path: Path) -> None:
     """Print a profile for people."""
     console = Console()
-    table = Table("phase", "fixed", "per million records")
-    for name, fit in found.phases_s.items():
+    table = Table("phase", "fixed", "per million", "of")
+    for name, fit in found.batch.phases_s.items():
         fixed, each = fit.line
-        table.add_row(name, *(format_duration(round(s, 4)) for s in (fixed, each * 1e6)))
+        costs_s = (format_duration(round(s, 4)) for s in (fixed, each * 1e6))
+        table.add_row(name, *costs_s, driver_of(name))
     console.print(table)
     small, large = (format_duration(round(found.batch_s(size), 3)) for size in SIZES)
-    say(console, f"{found.batches:,} batches, {found.records:,} records")
+    say(console, f"{found.batch.batches:,} batches, {found.batch.records:,} records")
     say(console, f"a batch of {SIZES[0]:,} takes {small}, one of {SIZES[1]:,} {large}")
     say(
         console,

@@ -1,0 +1,1 @@
+"""Commands that say what a flow is, costs, and how it would best run."""

@@ -1,0 +1,74 @@
+"""`headway plan`: a goal in, a plan out, before anything runs."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from headway.cli.options import Json
+from headway.cli.outcome import UsedWrongly, say
+from headway.cli.planning.profile import PROFILES
+from headway.cli.running.flow_file import load_flow
+from headway.flow.goals import parse_goal
+from headway.flow.graph import Flow
+from headway.measure.costs.profile import JobProfile, load_profile
+from headway.model.candidate import Load
+from headway.plan.modes import modes_of
+from headway.plan.planner import make_plan
+from headway.plan.search import Wanted
+from headway.plan.space import space_of
+from headway.plan.text import arithmetic, every_text, plan_figures, plan_text
+
+INFEASIBLE = 3
+
+
+def plan(
+    file: Annotated[str, typer.Argument(help="FILE.py, or FILE.py:name of the flow in it.")],
+    goal: Annotated[str, typer.Option("--goal", help="When answers are due: 'p99 <= 1s'.")],
+    rate: Annotated[float | None, typer.Option(min=0.001, help="Records a second.")] = None,
+    nodes: Annotated[int, typer.Option(min=1, help="How many machines there are at most.")] = 1,
+    cores: Annotated[int | None, typer.Option(min=1, help="Of each machine.")] = None,
+    profile: Annotated[Path | None, typer.Option(help="What `headway profile` wrote.")] = None,
+    every: Annotated[bool, typer.Option("--all", help="Show every candidate.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Show the arithmetic.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Find the setting that keeps a goal at the highest rate, on the fewest nodes; runs nothing."""
+    flow = load_flow(file)
+    known = known_profile(flow, profile)
+    wanted = Wanted(parse_goal(goal), load_of(known, flow))
+    if wanted.goal.per == "window" and not any(s.window for s in flow.stateful()):
+        raise UsedWrongly(f"the goal {goal!r} is per window, and this flow has none")
+    space = space_of(known, modes_of(flow), cores or known.lanes.cores or os.cpu_count() or 1)
+    found = make_plan(space, wanted, nodes, rate)
+    if as_json:
+        print(json.dumps(plan_figures(found)))
+    else:
+        console = Console()
+        say(console, plan_text(found))
+        if every:
+            say(console, every_text(found))
+        if explain and found.chosen:
+            say(console, arithmetic(known, found.chosen.predicted))
+    if found.chosen is None:
+        raise typer.Exit(INFEASIBLE)
+
+
+def known_profile(flow: Flow, path: Path | None) -> JobProfile:
+    """The profile of a flow, refused when it is of another one."""
+    found = load_profile(path or PROFILES / f"{flow.fingerprint}.json")
+    if found.flow != flow.fingerprint:
+        raise UsedWrongly(f"{path} is the profile of another flow; make one with `headway profile`")
+    return found
+
+
+def load_of(known: JobProfile, flow: Flow) -> Load:
+    """How records come: as regularly as they did, and as late as the flow allows."""
+    came = known.batch.arrivals if known.batch.arrivals.count else known.stream.arrivals
+    lateness = [step.window.lateness_us for step in flow.stateful() if step.window]
+    return Load(1.0, came.variation if came.count else 1.0, max(lateness, default=0) / 1e6)

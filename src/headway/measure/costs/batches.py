@@ -1,0 +1,201 @@
+"""What micro-batches of a flow cost: each phase as a function of what drives it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from headway.measure.batches import BatchLine
+from headway.measure.costs.fits import Fit, Growth
+from headway.measure.costs.lanes import Lanes
+from headway.measure.moments import ARRIVALS, SERVICE, Moments
+
+NOT_COSTS = ("queue", "wait", "down")  # how long a record waits is no cost of the job
+BY_RECORD = ("map", "shuffle write")
+BY_KEY = ("fetch", "reduce", "state")
+BY_ANSWER = ("collect", "publish")
+BY_TASK = ("launch",)
+FADE = 0.99  # a batch counts by so much of what the next one counts: costs change as Java warms up
+RATIOS = 256  # how many batches tell how far batches lie from the line
+STRAY = 1.8  # a batch that took so many times what was expected says nothing about the line
+SETTLED = 8  # batches before which nothing is called stray
+FITS = ("task_s", "shuffle_bytes", "memory_bytes", "after_s")
+GROWTHS = ("keys", "answers")
+
+
+def driver_of(phase: str) -> str:
+    """What a phase of a batch costs by.
+
+    >>> driver_of("map"), driver_of("state"), driver_of("planning")
+    ('records of a task', 'keys of a task', 'records')
+    """
+    drivers = {
+        "records of a task": BY_RECORD, "keys of a task": BY_KEY,
+        "answers": BY_ANSWER, "tasks": BY_TASK,
+    }  # fmt: skip
+    return next((name for name, phases in drivers.items() if phase in phases), "records")
+
+
+@dataclass(frozen=True, slots=True)
+class BatchSize:
+    """How large a batch is, in whatever a phase costs by."""
+
+    rows: float
+    keys: float
+    answers: float
+    readers: int
+    lanes: Lanes
+
+    def of(self, phase: str) -> float:
+        """What a phase costs by, as `driver_of` names it."""
+        match driver_of(phase):
+            case "records of a task":
+                return self.rows / self.lanes.mapping(self.readers)
+            case "keys of a task":
+                return self.keys / self.lanes.reducing
+            case "answers":
+                return self.answers
+            case "tasks":
+                return float(self.readers + self.lanes.reducers)
+        return self.rows
+
+
+@dataclass(frozen=True, slots=True)
+class BatchCosts:
+    """What was learned of a flow in micro-batch, on the lanes of its profile.
+
+    phases_s       seconds of a batch in each phase, over what drives it
+    keys           distinct keys that a batch changes, over its records; records where none is known
+    answers        answers of a batch that has some, over its records
+    after_s        from the publication of a batch to the earliest next decision, over its records
+    task_s         seconds that the tasks of a batch run, together, over its records
+    shuffle_bytes  bytes that a batch sends to its reducers, over its records
+    memory_bytes   memory that the state store takes, over the keys that are kept
+    ratios         how many times longer than expected batches took, the newest last
+    arrivals       moments of the times between arrivals
+    """
+
+    batches: int = 0
+    records: int = 0
+    phases_s: Mapping[str, Fit] = field(default_factory=dict)
+    keys: Growth = field(default_factory=Growth)
+    answers: Growth = field(default_factory=Growth)
+    after_s: Fit = field(default_factory=Fit)
+    task_s: Fit = field(default_factory=Fit)
+    shuffle_bytes: Fit = field(default_factory=Fit)
+    memory_bytes: Fit = field(default_factory=Fit)
+    ratios: tuple[float, ...] = ()
+    arrivals: Moments = field(default_factory=Moments)
+
+    def seen(self, line: BatchLine, lanes: Lanes, fade: float = FADE) -> BatchCosts:
+        """The costs with one more batch; one that tells nothing changes nothing.
+
+        What was seen before counts by the share `fade` of what it counted.
+        """
+        if not line.rows or not line.phases:
+            return self
+        work, rows = line.work, line.rows
+        keys = work.get("keys", 0.0) or float(rows)
+        size = BatchSize(rows, keys, line.answers, line.readers, lanes)
+        spent_s = {n: p["mean"] for n, p in line.phases.items() if n not in NOT_COSTS}
+        ratio = sum(spent_s.values()) / max(self.batch_s(size), 1e-6)
+        known = replace(self, batches=self.batches + 1, records=self.records + rows)
+        if self.batches >= SETTLED:
+            known = replace(known, ratios=(*self.ratios, round(ratio, 4))[-RATIOS:])
+            if ratio > STRAY:
+                return known
+        fits = {name: self.phases_s.get(name, Fit()) for name in spent_s}
+        came = Moments.from_dict(line.moments[ARRIVALS]) if ARRIVALS in line.moments else Moments()
+        return replace(
+            known,
+            phases_s={
+                name: fit.faded(fade).seen(size.of(name), spent_s[name])
+                for name, fit in fits.items()
+            },
+            keys=self.keys.faded(fade).seen(rows, keys),
+            answers=self.answers.faded(fade).seen(rows, line.answers),
+            task_s=with_work(self.task_s, rows, work, "task_s"),
+            shuffle_bytes=with_work(self.shuffle_bytes, rows, work, "shuffle_bytes"),
+            memory_bytes=with_work(self.memory_bytes, work.get("states", 0), work, "memory_bytes"),
+            arrivals=Moments.together([self.arrivals, came]),
+        )
+
+    def followed(self, before: BatchLine, after: BatchLine) -> BatchCosts:
+        """The costs with the time between two batches, if nothing but Spark lay in between."""
+        if SERVICE not in before.moments or SERVICE not in after.moments:
+            return self
+        decided_s = before.published_s - before.moments[SERVICE]["first"]
+        next_s = after.published_s - after.moments[SERVICE]["first"]
+        idle = decided_s + before.interval_s > before.published_s or not after.rows
+        if idle or after.batch != before.batch + 1 or not before.rows:
+            return self
+        between_s = max(0.0, next_s - before.published_s)
+        return replace(self, after_s=self.after_s.faded(FADE).seen(before.rows, between_s))
+
+    def size(self, rows: float, readers: int, lanes: Lanes) -> BatchSize:
+        """How large a batch of so many records would be."""
+        return BatchSize(rows, self.keys.at(rows), self.answers.at(rows), readers, lanes)
+
+    def batch_s(self, size: BatchSize) -> float:
+        """How long a batch takes, once it is decided, until its answers are out."""
+        return sum(fit.at(size.of(name)) for name, fit in self.phases_s.items())
+
+    def together(self, newer: BatchCosts, keep: float) -> BatchCosts:
+        """What was known and what was learned since; the former counts by the share `keep`."""
+        names = dict.fromkeys([*self.phases_s, *newer.phases_s])
+        fits = {
+            name: self.phases_s.get(name, Fit()).together(newer.phases_s.get(name, Fit()), keep)
+            for name in names
+        }
+        return BatchCosts(
+            self.batches + newer.batches,
+            self.records + newer.records,
+            fits,
+            ratios=(*self.ratios, *newer.ratios)[-RATIOS:],
+            arrivals=Moments.together([self.arrivals.faded(keep), newer.arrivals]),
+            **{n: getattr(self, n).together(getattr(newer, n), keep) for n in (*GROWTHS, *FITS)},
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """The costs as they are kept."""
+        return {
+            "batches": self.batches,
+            "records": self.records,
+            "phases_s": {name: fit.as_dict() for name, fit in self.phases_s.items()},
+            "ratios": list(self.ratios),
+            "arrivals": self.arrivals.as_dict(),
+            **{name: getattr(self, name).as_dict() for name in FITS},
+            **{name: [list(step) for step in getattr(self, name).steps] for name in GROWTHS},
+        }
+
+    @classmethod
+    def from_dict(cls, kept: Mapping[str, Any]) -> BatchCosts:
+        """Read what was kept."""
+        parts: dict[str, Any] = {name: Fit(**kept[name]) for name in FITS}
+        for name in GROWTHS:
+            parts[name] = Growth(tuple((int(n), *sums) for n, *sums in kept[name]))
+        return cls(
+            int(kept["batches"]),
+            int(kept["records"]),
+            {name: Fit(**fit) for name, fit in kept["phases_s"].items()},
+            ratios=tuple(kept["ratios"]),
+            arrivals=Moments.from_dict(kept["arrivals"]),
+            **parts,
+        )
+
+
+def with_work(fit: Fit, x: float, work: Mapping[str, float], name: str) -> Fit:
+    """A fit with what was done in a batch, where that is known."""
+    return fit.faded(FADE).seen(x, work[name]) if name in work else fit
+
+
+def batch_costs(lines: Iterable[BatchLine], lanes: Lanes) -> BatchCosts:
+    """What the batches of a run teach."""
+    costs, before = BatchCosts(), None
+    for line in lines:
+        costs = costs.seen(line, lanes)
+        if before is not None:
+            costs = costs.followed(before, line)
+        before = line
+    return costs

@@ -1,0 +1,176 @@
+"""The latency of records in real-time mode: what they pass through, what they queue for, pauses.
+
+Tasks run on and records pass one by one (the architecture of paper 1). What a record spends at a
+low rate was seen; a higher rate adds the wait for the task that maps and for the one that reduces
+(G/G/1 on what the other threads leave of the cores, section 3.2), and each checkpoint is a vacation
+of both. Waits that are set (the shuffle's buffer) are replaced by those of the candidate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from statistics import median
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.measure.costs.profile import JobProfile
+from headway.measure.costs.stretches import PASSING, Stretch
+from headway.measure.moments import Moments
+from headway.model.candidate import Candidate, Load
+from headway.model.micro_batch import DRIFT, spread_out
+from headway.model.prediction import RANKS, Prediction, hopeless
+from headway.model.queues import Vacation, mean_wait_s, vacation
+from headway.model.shared import cpu_s, taken_by_others
+
+SAMPLE = 2_048
+FULL = 0.9  # of a core, or of all, beyond which tasks were seen to fall behind
+
+
+@dataclass(frozen=True, slots=True)
+class Tasks:
+    """The tasks that map and those that reduce, as servers."""
+
+    map_cpu_s: float
+    reduce_cpu_s: float
+    candidate: Candidate
+
+    @property
+    def saturation_per_s(self) -> float:
+        """The rate at which a task, or all cores together, have no time left."""
+        lanes, each = self.candidate.lanes, (self.map_cpu_s, self.reduce_cpu_s)
+        tasks = (self.candidate.mappers, self.candidate.reducers)
+        own = [count / cpu for count, cpu in zip(tasks, each, strict=True) if cpu]
+        together = [lanes.cores / sum(each)] if sum(each) else []
+        return FULL * min([*own, *together], default=float("inf"))
+
+    def waits_s(self, under: Load) -> dict[str, float]:
+        """How long a record waits for the task that maps it, and for the one that reduces it."""
+        counts = {"fetch": self.candidate.mappers, "shuffle": self.candidate.reducers}
+        needed = {"fetch": self.map_cpu_s, "shuffle": self.reduce_cpu_s}
+        rates = [under.rate_per_s * cpu for cpu in needed.values()]
+        found = {}
+        for place, name in enumerate(counts):
+            taken = taken_by_others(rates, place, self.candidate.lanes.cores)
+            service_s = cpu_s(needed[name], self.candidate.lanes.cores, taken)
+            service = Moments(1, service_s, 2 * service_s**2, 6 * service_s**3)
+            gap_s = counts[name] / under.rate_per_s
+            came = Moments(1, gap_s, gap_s**2 * (1 + under.variation), 0.0)
+            found[name] = mean_wait_s(came, service)
+        return found
+
+
+def nearest(profile: JobProfile, rate_per_s: float) -> list[Stretch]:
+    """The stretches whose rate was nearest to one, a third of all, the oldest first."""
+    known = profile.stream.stretches
+    count = max(1, len(known) // 3)
+    near = sorted(known, key=lambda each: abs(np.log(each.rate_per_s / rate_per_s)))[:count]
+    return [each for each in known if each in near]
+
+
+def tasks_of(profile: JobProfile, candidate: Candidate) -> Tasks:
+    """What a record costs the tasks: at the highest rates seen, where polling hides least of it."""
+    known = sorted(profile.stream.stretches, key=lambda each: each.rate_per_s)
+    high = known[-max(1, len(known) // 3) :]
+    weights = [each.rate_per_s * each.seconds for each in high]
+    map_s, reduce_s = (
+        float(np.average([getattr(each, name) for each in high], weights=weights))
+        for name in ("map_cpu_s", "reduce_cpu_s")
+    )
+    return Tasks(map_s, reduce_s, candidate)
+
+
+def predict_real_time(profile: JobProfile, candidate: Candidate, under: Load) -> Prediction:
+    """Foretell the latency of a candidate in real-time mode."""
+    tasks = tasks_of(profile, candidate)
+    most = tasks.saturation_per_s
+    if under.rate_per_s >= most:
+        return hopeless(candidate, under, most)
+    near = nearest(profile, under.rate_per_s)
+    load = under.rate_per_s / most
+    paused_s = median([each.pause_s for each in near])
+    pause = vacation(paused_s, candidate.checkpoint_s, load)
+    if pause.share >= 1:  # one pause comes before the last is made good
+        return hopeless(candidate, under, most)
+    passing = passing_s(near, tasks, under)
+    sample = sample_of(near, passing) + pauses(pause)
+    steps = np.quantile(sample, RANKS)
+    phases = {"pause": pause.mean_s} | passing
+    return Prediction(
+        candidate,
+        under,
+        phases,
+        sum(phases.values()),
+        float(sample.var()),
+        tuple(float(step) for step in steps),
+        most,
+        load,
+        (tasks.map_cpu_s + tasks.reduce_cpu_s) * 1e6,
+        margin_of(profile),
+        *windows_of(candidate, pause, under),
+    )
+
+
+def passing_s(near: list[Stretch], tasks: Tasks, under: Load) -> dict[str, float]:
+    """The mean of each phase at the rate of the load, from that at the rates that were seen."""
+    seen = {name: median_of(near, name) for name in PASSING}
+    then = Load(median([each.rate_per_s for each in near]), under.variation)
+    now_s, then_s = tasks.waits_s(under), tasks.waits_s(then)
+    for name in now_s:
+        if np.isfinite(then_s[name]):
+            seen[name] = max(0.0, seen[name] + now_s[name] - then_s[name])
+    waited_s = median([each.shuffle_wait_s for each in near])
+    changed_s = (tasks.candidate.shuffle_wait_s - waited_s) / 2
+    return seen | {"shuffle": max(0.0, seen["shuffle"] + changed_s)}
+
+
+def median_of(near: list[Stretch], name: str) -> float:
+    """The typical mean time in a phase."""
+    return median([each.phases_s.get(name, 0.0) for each in near])
+
+
+def sample_of(near: list[Stretch], passing: dict[str, float]) -> NDArray[np.float64]:
+    """Latencies without pauses: each phase drawn from the shape it had, scaled to its mean."""
+    whole = np.zeros(SAMPLE)
+    for place, (name, mean_s) in enumerate(passing.items()):
+        shapes = [steps for each in near if len(steps := each.steps_s.get(name, ())) == len(RANKS)]
+        # Of an even number the later one in the middle: a shape that was seen, not a mixture.
+        shape = sorted(shapes, key=sum)[len(shapes) // 2] if shapes else ()
+        if not sum(shape):
+            whole += mean_s
+            continue
+        drawn = np.interp((shuffled(place) + 0.5) / SAMPLE, RANKS, shape)
+        whole += drawn * (mean_s / max(float(drawn.mean()), 1e-12))
+    return whole
+
+
+@lru_cache(maxsize=16)
+def shuffled(place: int) -> NDArray[np.int64]:
+    """All ranks, in an order of their own for each phase: phases are independent (section 3.2)."""
+    return np.random.default_rng(place).permutation(SAMPLE)
+
+
+def pauses(pause: Vacation) -> NDArray[np.float64]:
+    """What pauses add to each latency of a sample: most of them nothing."""
+    waiting = round(pause.share * SAMPLE)
+    added = np.zeros(SAMPLE)
+    if waiting:
+        added[spread_out(SAMPLE, SAMPLE)[:waiting]] = np.linspace(0, pause.longest_s, waiting)
+    return added
+
+
+def windows_of(
+    candidate: Candidate, pause: Vacation, under: Load
+) -> tuple[float, tuple[float, ...]]:
+    """The latency of final answers of windows, which are told at the end of a stretch."""
+    least_s = pause.longest_s + under.lateness_s
+    steps = tuple(float(least_s + candidate.checkpoint_s * rank) for rank in RANKS)
+    return least_s + candidate.checkpoint_s / 2, steps
+
+
+def margin_of(profile: JobProfile) -> float:
+    """How far a prediction may be off: stretches of one rate differ, and so do runs."""
+    totals = [sum(each.phases_s.values()) for each in profile.stream.stretches]
+    spread = float(np.std(totals) / max(float(np.mean(totals)), 1e-9)) if len(totals) > 1 else 0.5
+    return float((DRIFT**2 + spread**2 / len(totals)) ** 0.5)

@@ -1,0 +1,121 @@
+"""How long a batch of any size takes on any lanes: a profile's fits, ready for many at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.measure.costs.batches import BatchCosts, driver_of
+from headway.measure.costs.fits import Growth
+from headway.measure.costs.profile import JobProfile
+from headway.model.candidate import Candidate
+
+Array = NDArray[np.float64]
+LARGEST = 1e8  # records of a batch that is still thought about
+LEAST_RATIOS = 16  # below so many batches nothing is known of how they differ
+UNKNOWN_SPREAD = (0.8, 0.9, 1.0, 1.1, 1.2)
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """A growth as straight pieces between logarithms; beyond them as the last piece goes on."""
+
+    x: Array
+    y: Array
+
+    @classmethod
+    def of(cls, growth: Growth) -> Curve:
+        """The pieces of a growth."""
+        if not growth.steps:
+            return cls(np.array([0.0]), np.array([-np.inf]))
+        ends = [1e-3, *(np.exp(x / w) for _, w, x, _ in growth.steps), LARGEST * 10]
+        points = sorted({float(end) for end in ends})
+        return cls(np.log(points), np.log([max(growth.at(x), 1e-12) for x in points]))
+
+    def at(self, x: Array) -> Array:
+        """The growth at many places."""
+        return np.asarray(np.exp(np.interp(np.log(np.maximum(x, 1e-3)), self.x, self.y)))
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """The time of a batch on some lanes: what is fixed, and what records, keys, answers add.
+
+    A cost per record or key is shared among the tasks that run side by side; what is fixed in a
+    task is paid once per wave of tasks. Of several candidates each figure is an array.
+    """
+
+    fixed_s: Array
+    per_record_s: Array
+    per_key_s: Array
+    per_answer_s: Array
+    keys: Curve
+    answers: Curve
+    after_fixed_s: float
+    after_per_record_s: float
+    ratios: Array
+
+    @classmethod
+    def of(cls, profile: JobProfile, candidates: Sequence[Candidate]) -> Service:
+        """The service of candidates, from what was learned on the lanes of the profile."""
+        costs = profile.batch
+        each = np.array([line_of(profile, candidate) for candidate in candidates])
+        fixed, per_record, per_key, per_answer = each.T
+        ratios = np.sort(costs.ratios if len(costs.ratios) >= LEAST_RATIOS else UNKNOWN_SPREAD)
+        return cls(
+            fixed, per_record, per_key, per_answer, Curve.of(costs.keys), Curve.of(costs.answers),
+            *costs.after_s.line, ratios,
+        )  # fmt: skip
+
+    def batch_s(self, rows: Array) -> Array:
+        """How long batches take from the decision to the publication, typically."""
+        shared = self.per_key_s * self.keys.at(rows) + self.per_answer_s * self.answers.at(rows)
+        return np.asarray(self.fixed_s + self.per_record_s * rows + shared)
+
+    def after_s(self, rows: Array) -> Array:
+        """How long Spark needs after a batch before the next can be decided."""
+        return np.asarray(self.after_fixed_s + self.after_per_record_s * rows)
+
+    @property
+    def saturation_per_s(self) -> Array:
+        """The rate that batches of any size cannot keep up with, of each candidate."""
+        rows = np.geomspace(1.0, LARGEST, 200)[:, None]
+        busy_s = self.batch_s(rows) * float(self.ratios.mean()) + self.after_s(rows)
+        return np.asarray((rows / busy_s).max(axis=0))
+
+
+def line_of(profile: JobProfile, candidate: Candidate) -> tuple[float, float, float, float]:
+    """What a batch of a candidate costs: fixed, by the record, by the key, by the answer."""
+    lanes, known = candidate.lanes, profile.lanes
+    fixed = per_record = per_key = per_answer = 0.0
+    for name, fit in profile.batch.phases_s.items():
+        begin, each = fit.line
+        match driver_of(name):
+            case "records of a task":
+                fixed += begin * waves(candidate.mappers, lanes.cores)
+                per_record += each / lanes.mapping(candidate.mappers)
+            case "keys of a task":
+                more = waves(lanes.reducers, lanes.cores) / waves(known.reducers, known.cores)
+                fixed += begin * more
+                per_key += each / lanes.reducing
+            case "answers":
+                fixed, per_answer = fixed + begin, per_answer + each
+            case "tasks":
+                fixed += fit.at(candidate.mappers + lanes.reducers)
+            case _:
+                fixed, per_record = fixed + begin, per_record + each
+    return fixed, per_record, per_key, per_answer
+
+
+def waves(tasks: int, cores: int) -> int:
+    """How often all cores take a task until none is left."""
+    return max(1, -(-tasks // max(1, cores)))
+
+
+def phases_at(costs: BatchCosts, candidate: Candidate, rows: float) -> dict[str, float]:
+    """The time of a batch of so many records in each phase, on the lanes of a candidate."""
+    size = costs.size(rows, candidate.mappers, candidate.lanes)
+    return {name: fit.at(size.of(name)) for name, fit in costs.phases_s.items()}

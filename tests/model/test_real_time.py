@@ -1,0 +1,71 @@
+"""Real-time mode foretold: what was seen, moved to another rate, wait and checkpoint."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from headway.errors import PlanError
+from headway.measure.costs.profile import JobProfile
+from headway.measure.costs.stretches import StreamCosts
+from headway.model.candidate import Candidate, Load
+from headway.model.predict import predict
+from headway.model.prediction import Prediction
+from tests.model.profiles import profile, stretch
+
+SEEN = Candidate("real-time", 1, 2, mappers=1, reducers=1, checkpoint_s=60.0)
+
+
+def foretold(rate: float, candidate: Candidate = SEEN) -> Prediction:
+    return predict(profile(), candidate, Load(rate))
+
+
+def test_at_a_rate_that_was_seen_the_latency_is_what_was_seen() -> None:
+    found = foretold(1_000)
+    passing_s = sum(found.phases_s.values()) - found.phases_s["pause"]
+    assert passing_s == pytest.approx(0.010, rel=0.02)
+    assert sum(found.phases_s.values()) == pytest.approx(found.mean_s)
+    assert found.quantile_s(0.5) == pytest.approx(0.010, rel=0.15)
+
+
+def test_pauses_make_the_tail_and_rarer_ones_spare_it() -> None:
+    often = foretold(1_000, replace(SEEN, checkpoint_s=10.0))
+    rarely = foretold(1_000, replace(SEEN, checkpoint_s=300.0))
+    assert often.quantile_s(0.99) > 0.2  # four in a hundred records meet a pause of 0.4 s
+    assert rarely.quantile_s(0.99) < 0.06
+
+
+def test_a_higher_rate_waits_longer_until_a_task_has_no_time_left() -> None:
+    late = [foretold(rate).mean_s for rate in (1_000.0, 10_000.0, 20_000.0, 28_000.0)]
+    assert late == sorted(late)
+    assert foretold(1_000).saturation_per_s == pytest.approx(0.9 / 30e-6)  # the task that reduces
+    assert not foretold(30_000).stable
+
+
+def test_a_longer_wait_for_others_is_waited_by_half_on_average() -> None:
+    stock = foretold(1_000, replace(SEEN, shuffle_wait_s=0.051))
+    assert stock.phases_s["shuffle"] - foretold(1_000).phases_s["shuffle"] == pytest.approx(0.025)
+
+
+def test_what_was_never_seen_is_not_foretold() -> None:
+    nothing = JobProfile("f")
+    for mode in ("micro-batch", "real-time"):
+        with pytest.raises(PlanError, match=f"says nothing of {mode}"):
+            predict(nothing, Candidate(mode), Load(1.0))  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="rate must be more than 0"):
+        predict(profile(), SEEN, Load(0.0))
+
+
+def test_stretches_that_differ_make_it_less_sure() -> None:
+    calm = profile()
+    rough = replace(
+        calm,
+        stream=StreamCosts(
+            tuple(
+                replace(stretch(1_000.0), phases_s={"fetch": seconds})
+                for seconds in (0.001, 0.02, 0.005)
+            )
+        ),
+    )
+    assert predict(rough, SEEN, Load(1_000)).margin > predict(calm, SEEN, Load(1_000)).margin
