@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headway.measure.latency import Ages, Latency
+from headway.measure.latency import Ages, AgesTally, Latency
 
 TIMES = st.lists(st.floats(0, 100), min_size=1, max_size=60)
 
@@ -36,14 +36,22 @@ def test_a_quantile_is_what_that_share_did_not_exceed() -> None:
     assert Latency.none().quantile(0.99) == 0.0
 
 
-NONE = np.array([], dtype=np.int64)
-
-
 def test_ages_moved_to_publication_are_latencies() -> None:
     chance = np.random.default_rng(1)
     arrivals_us = (1.8e15 + chance.gamma(2.0, 2e5, 50_000)).astype(np.int64)
     decided_us = int(arrivals_us.max())
-    ages = Ages.at(decided_us, arrivals_us)
+    rows = []
+    for part in np.array_split(arrivals_us, 3):
+        tally = AgesTally(decided_us)
+        for block in np.array_split(part, 4):
+            tally.add(block)
+        told = tally.told(blank=2)
+        rows.append({
+            "sum": told.sum_s, "squares": told.squares_s2, "sketch": told.sketch, "blank": 2,
+        })  # fmt: skip
+    ages = Ages.from_rows(rows)
+    assert ages is not None
+    assert ages.blank == 6
     found = Latency.later(ages, 0.3)
     exact = Latency.of((decided_us + 300_000 - arrivals_us) / 1e6)
     assert found.count == exact.count
@@ -56,9 +64,7 @@ def test_ages_moved_to_publication_are_latencies() -> None:
 
 
 def test_a_batch_without_records_has_no_latency() -> None:
-    row = dict.fromkeys(("sum", "squares", "sketch"))
-    assert Latency.later(Ages.from_row(row), 5.0).count == 0
-    assert Ages.from_row(row | {"sketch": Ages.at(0, NONE).sketch}) is None
+    assert Latency.later(Ages.from_rows([]), 5.0).count == 0
 
 
 @given(st.lists(st.floats(0, 10), min_size=100, max_size=400))

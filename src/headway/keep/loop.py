@@ -52,7 +52,7 @@ class Kept:
 
 
 def audit(kept: Kept, profile: JobProfile, flowing: Flowing, wanted: Wanted) -> Audit | None:
-    """What was expected of the setting in force, at the rate that came, against what was measured."""
+    """What was to be expected of the setting in force at this rate, against what was measured."""
     expected = kept.expected
     if expected is None or flowing.measured_s is None or flowing.rate_per_s <= 0:
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -194,7 +194,7 @@ class Ages:
 
     `blank` counts the places between them that hold no record.
 
-    Made where records are read, a block at a time, and put together by Spark.
+    Made by each task that reads, of all that it has read, and put together by the driver.
     """
 
     sum_s: float
@@ -203,18 +203,36 @@ class Ages:
     blank: int = 0
 
     @classmethod
-    def at(cls, instant_us: int, arrivals_us: NDArray[np.int64]) -> Ages:
-        """The ages of records at an instant."""
-        ages = (instant_us - arrivals_us) / 1e6
-        sketch = kll_doubles_sketch(SKETCH_K)
-        sketch.update(ages)
-        return cls(float(ages.sum()), float(ages @ ages), sketch.serialize())
-
-    @classmethod
-    def from_row(cls, row: dict[str, Any] | None) -> Ages | None:
-        """Read what Spark has put together; None for a batch without records."""
-        # Spark sums nothing up to null, but merges no sketches at all into an empty one.
-        if row is None or row["sum"] is None:
+    def from_rows(cls, rows: Sequence[Any]) -> Ages | None:
+        """Put together what tasks have told, each by name; None for a batch without records."""
+        if len(rows) == 1:
+            return cls(*(rows[0][name] for name in ("sum", "squares", "sketch", "blank")))
+        if not rows:
             return None
-        sketch = bytes(row["sketch"])
-        return cls(float(row["sum"]), float(row["squares"]), sketch, int(row["blank"]))
+        sketch = kll_doubles_sketch(SKETCH_K)
+        for row in rows:
+            sketch.merge(kll_doubles_sketch.deserialize(bytes(row["sketch"])))
+        total, squares, blank = (
+            sum(row[name] for row in rows) for name in ("sum", "squares", "blank")
+        )
+        return cls(total, squares, sketch.serialize(), blank)
+
+
+class AgesTally:
+    """Takes the ages of records, block by block, and tells them as one."""
+
+    def __init__(self, instant_us: int) -> None:
+        self._instant_us = instant_us
+        self._sum_s = self._squares_s2 = 0.0
+        self._sketch = kll_doubles_sketch(SKETCH_K)
+
+    def add(self, arrivals_us: NDArray[np.int64]) -> None:
+        """Take records more."""
+        ages = (self._instant_us - arrivals_us) / 1e6
+        self._sum_s += float(ages.sum())
+        self._squares_s2 += float(ages @ ages)
+        self._sketch.update(ages)
+
+    def told(self, blank: int = 0) -> Ages:
+        """All of them."""
+        return Ages(self._sum_s, self._squares_s2, self._sketch.serialize(), blank)

@@ -51,8 +51,8 @@ def missing_lines(plan: Plan) -> Iterator[str]:
     yield f"no plan reaches {goal}{rate}" + nearest_text(plan.nearest, goal)
     for choice in plan.nearest:
         yield f"  {choice.because}: {choice.candidate}"
-        rate = choice.predicted.under.rate_per_s
-        yield f"    {value_text(choice.predicted, goal)} at {rate:,.0f}/s"
+        at = f"at {choice.predicted.under.rate_per_s:,.0f}/s"
+        yield f"    {value_text(choice.predicted, goal)} {at}"
     if not plan.nearest:
         yield "  no candidate keeps up with this rate at all; give it more nodes"
 

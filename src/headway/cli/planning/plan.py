@@ -12,12 +12,11 @@ from rich.console import Console
 
 from headway.cli.options import Json
 from headway.cli.outcome import UsedWrongly, say
-from headway.cli.planning.profile import PROFILES
 from headway.cli.running.flow_file import load_flow
 from headway.flow.goals import parse_goal
 from headway.flow.graph import Flow
-from headway.measure.costs.profile import JobProfile, load_profile
-from headway.model.candidate import Load
+from headway.keep.loop import load_of
+from headway.measure.costs.profile import PROFILES, JobProfile, load_profile
 from headway.plan.modes import modes_of
 from headway.plan.planner import make_plan
 from headway.plan.search import Wanted
@@ -41,7 +40,8 @@ def plan(
     """Find the setting that keeps a goal at the highest rate, on the fewest nodes; runs nothing."""
     flow = load_flow(file)
     known = known_profile(flow, profile)
-    wanted = Wanted(parse_goal(goal), load_of(known, flow))
+    lateness = [step.window.lateness_us for step in flow.stateful() if step.window]
+    wanted = Wanted(parse_goal(goal), load_of(known, 1.0, max(lateness, default=0) / 1e6))
     if wanted.goal.per == "window" and not any(s.window for s in flow.stateful()):
         raise UsedWrongly(f"the goal {goal!r} is per window, and this flow has none")
     space = space_of(known, modes_of(flow), cores or known.lanes.cores or os.cpu_count() or 1)
@@ -65,10 +65,3 @@ def known_profile(flow: Flow, path: Path | None) -> JobProfile:
     if found.flow != flow.fingerprint:
         raise UsedWrongly(f"{path} is the profile of another flow; make one with `headway profile`")
     return found
-
-
-def load_of(known: JobProfile, flow: Flow) -> Load:
-    """How records come: as regularly as they did, and as late as the flow allows."""
-    came = known.batch.arrivals if known.batch.arrivals.count else known.stream.arrivals
-    lateness = [step.window.lateness_us for step in flow.stateful() if step.window]
-    return Load(1.0, came.variation if came.count else 1.0, max(lateness, default=0) / 1e6)

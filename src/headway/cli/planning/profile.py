@@ -17,15 +17,14 @@ from headway.cli.options import Json, seconds_or_none
 from headway.cli.outcome import UsedWrongly, say
 from headway.cli.running.flow_file import load_flow
 from headway.cli.running.spark_output import spark_output_to
-from headway.engine.spark.profiling import Trial, profile_flow
+from headway.engine.spark.learning.profiling import Trial, profile_flow
 from headway.engine.spark.settings import Settings
 from headway.measure.costs.batches import driver_of
 from headway.measure.costs.machine import MachineProfile, machine_profile
-from headway.measure.costs.profile import JobProfile
+from headway.measure.costs.profile import PROFILES, JobProfile
 from headway.units import format_duration
 
 LONGEST_S = 300.0
-PROFILES = Path(".headway") / "profiles"
 SIZES = (100, 10_000)
 
 

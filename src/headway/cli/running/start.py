@@ -14,7 +14,8 @@ def start_on_spark(wanted: Wanted) -> Handle:
     """Start a run on Spark."""
     settings = Settings(metrics_port=wanted.metrics_port)
     if wanted.interval_s is not None:
-        settings = replace(settings, pace=replace(settings.pace, interval_s=wanted.interval_s))
+        pace = replace(settings.pace, interval_s=wanted.interval_s)
+        settings = replace(settings, pace=pace, keeping="passive")
     if wanted.max_rows is not None:
         settings = replace(settings, pace=replace(settings.pace, max_rows=wanted.max_rows))
     if wanted.master is not None:

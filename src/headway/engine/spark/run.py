@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,13 +9,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from headway.clock import Clock, SystemClock
 from headway.engine.spark.folder import RunFolder, open_folder
 from headway.engine.spark.frames.read import sessions_of
-from headway.engine.spark.gate.offsets import NATIVE
+from headway.engine.spark.learning.figures import keep_figures, known_of
+from headway.engine.spark.learning.keeping import Keeper, first_settings
 from headway.engine.spark.metering.listening import ProgressListener
 from headway.engine.spark.queries import RunningQuery, open_queries
 from headway.engine.spark.realtime.needs import wanted_session
@@ -26,19 +25,16 @@ from headway.engine.topics.opening import check_source
 from headway.errors import HeadwayError, RunError
 from headway.flow.goals import Goal, parse_goal
 from headway.flow.graph import Flow
+from headway.flow.topics import StreamedFrame
 from headway.keep.pacing import Pace
 from headway.measure.account import Account
 from headway.measure.batches import BatchLine, BatchLog
-from headway.measure.costs.lanes import Lanes
-from headway.measure.costs.profile import profile_of
 from headway.measure.prometheus import Exporter
-from headway.measure.spent import write_phases
 from headway.measure.summary import account_of
 from headway.plan.modes import Mode, check_mode, check_suits
 from headway.units import Duration, parse_duration
 
 POLL_S = 0.05
-WARM = {"micro-batch": 5, "real-time": 1}  # batches whose costs are those of a new JVM
 PATIENCE_S = 60.0
 
 
@@ -55,7 +51,8 @@ def run(
 
     `folder` keeps everything that must survive a crash: the same flow started again with the same
     folder goes on where it was, and answers each record once. Without it the run gets a new folder.
-    `mode` is 'micro-batch' or 'real-time'; either goes on where the other was.
+    `mode` is 'micro-batch' or 'real-time'; either goes on where the other was. With a `goal` the
+    run is kept to it: it is planned, and planned anew while it runs (see `Settings.keeping`).
     """
     if not isinstance(flow, Flow):
         raise RunError(f"run needs a flow that ends in .to(...); got {type(flow).__name__}")
@@ -68,7 +65,18 @@ def run(
         check_source(source)
     spark = spark_for(flow, session, settings)
     place = Path(folder) if folder is not None else new_folder(flow)
-    return RunHandle(flow, wanted, spark, open_folder(place, flow, settings.buckets), settings)
+    known = known_of(flow, place, lanes_of(spark))
+    if mode is None:
+        settings = first_settings(settings, wanted, flow, known)
+    handle = RunHandle(flow, wanted, spark, open_folder(place, flow, settings.buckets), settings)
+    if wanted is not None and settings.keeping != "off" and gated(flow):
+        handle.keeper = Keeper(handle, wanted, known, handle.folder)
+    return handle
+
+
+def gated(flow: Flow) -> bool:
+    """Whether a flow is read through gates: what has none cannot be steered."""
+    return not any(isinstance(source.topic, StreamedFrame) for source in flow.sources)
 
 
 def spark_for(flow: Flow, session: SparkSession | None, settings: Settings) -> SparkSession:
@@ -88,24 +96,6 @@ def new_folder(flow: Flow) -> Path:
     """A folder for a run that was given none."""
     now = datetime.fromtimestamp(SystemClock().now_us() / 1e6, UTC).strftime("%Y%m%d-%H%M%S-%f")
     return Path(".headway") / f"{flow.sinks[0].name}-{now}"
-
-
-def keep_figures(folder: RunFolder, flow: Flow, mode: Mode, lanes: Lanes) -> None:
-    """Keep what a run has taught, for whoever plans the next one or looks at this one.
-
-    A profile is of one query in one mode: of the first sink's, in the mode that the run ended in.
-    """
-    log = list(BatchLog(folder.log).lines())
-    own = [line for line in log if line.query == flow.sinks[0].name and line.phases]
-    own = [line for line in own if (line.because == NATIVE) == (mode == "real-time")]
-    learned = profile_of(own[WARM[mode] :], flow.fingerprint, mode, lanes)
-    try:
-        write_phases(log, folder.path / "phases.parquet")
-        if not learned.empty:
-            learned.save(folder.path / "profile.json")
-    except (OSError, pa.ArrowException) as error:
-        # The answers are out; that a summary of them is missing makes no run fail.
-        sys.stderr.write(f"the figures of the run were not kept: {error}\n")
 
 
 def open_exporter(
@@ -136,6 +126,7 @@ class RunHandle:
         self._mode = settings.mode
         self.lanes = lanes_of(spark)
         self._exporter: Exporter | None = None
+        self.keeper: Keeper | None = None  # while the run has a goal
         self._listener = ProgressListener(self._queries)
         try:
             self._exporter = open_exporter(settings.metrics_port, folder, self.lines)
@@ -239,15 +230,10 @@ class RunHandle:
         readers: int | None = None,
     ) -> Pace:
         """Change interval, batch size or number of readers from the next batch on; no restart."""
-        changes: dict[str, Any] = {}
-        if interval is not None:
-            changes["interval_s"] = parse_duration(interval, "interval")
-        if max_rows is not None:
-            changes["max_rows"] = max_rows
-        if readers is not None:
-            changes["readers"] = readers
-        paces = [query.set_pace(**changes) for query in self._queries]
-        return paces[0]
+        every_s = None if interval is None else parse_duration(interval, "interval")
+        wanted = {"interval_s": every_s, "max_rows": max_rows, "readers": readers}
+        changes: dict[str, Any] = {name: v for name, v in wanted.items() if v is not None}
+        return [query.set_pace(**changes) for query in self._queries][0]
 
     def wait(self, timeout_s: float | None = None) -> bool:
         """Wait for the end of the run; raises its error. False when the time ran out first."""
@@ -275,7 +261,7 @@ class RunHandle:
                 query.close()
             self._is_over()  # for what the last events brought to light
             if self.lines():
-                keep_figures(self._folder, self.flow, self._mode, self.lanes)
+                keep_figures(self._folder, self.flow, self.lanes)
         except Exception as error:
             # Spark itself is gone, or its bus is stuck: the run is over all the same.
             self._error = self._error or RunError(f"Spark went away while the run ended: {error}")
@@ -283,8 +269,9 @@ class RunHandle:
             self._let_go()
 
     def _let_go(self) -> None:
-        if self._exporter is not None:
-            self._exporter.close()
+        for helper in (self._exporter, self.keeper):
+            if helper is not None:
+                helper.close()
         self._folder.release()
         self._done.set()
 

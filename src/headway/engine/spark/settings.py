@@ -18,6 +18,7 @@ class Settings:
     mode       'micro-batch', or 'real-time' for milliseconds where a flow suits it
     real_time  what batches records in real-time mode
     phases     whether it is told where time went; without it real-time mode tells no latency
+    keeping    with a goal: 'active' plans and changes the run, 'passive' only says so, or 'off'
     metrics_port  where Prometheus finds the run's figures (0: any free port); None serves none
     until      'end' stops when every topic has been read to its end; 'stopped' runs on
     spark      more settings for a session that headway opens itself
@@ -29,6 +30,7 @@ class Settings:
     mode: Mode = "micro-batch"
     real_time: RealTime = field(default_factory=RealTime)
     phases: bool = True
+    keeping: str = "active"
     metrics_port: int | None = None
     until: str = "end"
     spark: dict[str, str] = field(default_factory=dict)
@@ -37,5 +39,7 @@ class Settings:
         if self.buckets < 1:
             raise ValueError(f"a pair needs at least one bucket; got {self.buckets}")
         check_mode(self.mode)
+        if self.keeping not in ("active", "passive", "off"):
+            raise ValueError(f"keeping is 'active', 'passive' or 'off'; got {self.keeping!r}")
         if self.until not in ("end", "stopped"):
             raise ValueError(f"until must be 'end' or 'stopped'; got {self.until!r}")

@@ -15,6 +15,7 @@ from headway.measure.costs.lanes import Lanes
 from headway.measure.costs.stretches import StreamCosts, stream_costs
 
 VERSION = 2
+PROFILES = Path(".headway") / "profiles"  # where `headway profile` keeps what it learned
 
 
 @dataclass(frozen=True, slots=True)

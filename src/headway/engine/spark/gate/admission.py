@@ -29,7 +29,7 @@ from headway.flow.columns.schema import Schema
 from headway.flow.steps import Source
 from headway.flow.topics import EventTime
 from headway.flow.windows import END_OF_TIME_US, Window
-from headway.measure.latency import Ages
+from headway.measure.latency import Ages, AgesTally
 
 UTC_MICROS = pa.timestamp("us", tz="UTC")
 AGES_DDL = "struct<sum: double, squares: double, sketch: binary, blank: bigint>"
@@ -97,11 +97,11 @@ class Admission:
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """Records with their times, and how many places around them hold none."""
+    """Records with their times; the last of a slice with the ages of all of them."""
 
     records: Records
     times_us: NDArray[np.int64]
-    blank: int = 0
+    ages: Ages | None = None
 
 
 def marker_batch(shape: Shape, source: Source, decision: Decision) -> pa.RecordBatch:
@@ -121,6 +121,7 @@ def admit_records(
     unreadable: list[Quarantined] = []
     late: list[Quarantined] = []
     held: Timed | None = None  # the last block waits until it is known what follows it
+    tally = AgesTally(decision.at_us)
     blank = piece.stop - piece.first
     expired = 0
     for records in topic.read(piece):
@@ -137,8 +138,9 @@ def admit_records(
             if held is not None:
                 yield rows_of(held, piece, decision, spec)
             held = Timed(records, times_us)
+            tally.add(records.arrivals_us)
     if held is not None:
-        yield rows_of(replace(held, blank=blank), piece, decision, spec)
+        yield rows_of(replace(held, ages=tally.told(blank)), piece, decision, spec)
     else:
         note(spec.quarantine, spec.source.name, piece, "blank", blank)
     note(spec.quarantine, spec.source.name, piece, "expired", expired)
@@ -256,7 +258,7 @@ def rows_of(found: Timed, piece: Slice, decision: Decision, spec: Admission) -> 
     for field in wanted:
         match field.name:
             case "__ages":
-                arrays.append(ages_of(found, decision))
+                arrays.append(ages_column(found))
             case "__arrival_us":
                 arrays.append(pa.array(records.arrivals_us))
             case "__tick":
@@ -272,18 +274,20 @@ def rows_of(found: Timed, piece: Slice, decision: Decision, spec: Admission) -> 
     return pa.RecordBatch.from_arrays(arrays, schema=wanted)
 
 
-def ages_of(found: Timed, decision: Decision) -> pa.StructArray:
-    """One summary for all records of a block, on its first row.
+def ages_column(found: Timed) -> pa.StructArray:
+    """The ages of all records of a slice, on the first row of its last block.
 
-    Summed up here by numpy, since Spark's `observe()` looks at each aggregate for each row: with a
-    sketch made there a word count ran a tenth slower.
+    Summed up here by numpy, since Spark's `observe()` looks at each row: with the sums and a sketch
+    made there a word count ran a tenth slower.
     """
-    ages = Ages.at(decision.at_us, found.records.arrivals_us)
+    if found.ages is None:
+        return pa.nulls(len(found.times_us), AGES_ARROW)
+    ages = found.ages
     first = {
         "sum": ages.sum_s,
         "squares": ages.squares_s2,
         "sketch": ages.sketch,
-        "blank": found.blank,
+        "blank": ages.blank,
     }
     rest = pa.nulls(len(found.times_us) - 1, AGES_ARROW)
     return pa.concat_arrays([pa.array([first], AGES_ARROW), rest])

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 ARRIVAL = "__arrival_us"  # when the record arrived in its topic, microseconds since 1970
-AGES = "__ages"  # of all records of a block, on its first row: a measure.Ages; null on the others
+AGES = "__ages"  # of all records of a slice, on a row of its last block; null on the others
 TICK = "__tick"  # the record's time less one microsecond: Spark's windows are closed at the start
 CLOSED = "__closed_us"  # windows that end by then are closed, the same for all rows of a batch
 TIME = "__time_us"  # the record's time, for Python pairs

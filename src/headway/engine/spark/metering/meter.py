@@ -190,7 +190,8 @@ class GateMeter(Meter):
         """How old the records were when their answers were out, and when the batch was decided."""
         latency = aged = Latency.none()
         for end in ends:
-            ages = Ages.from_row(progress["observed"].get(f"{OBSERVED}:{end.source}"))
+            seen = progress["observed"].get(f"{OBSERVED}:{end.source}")
+            ages = Ages.from_rows(seen["ages"] if seen else [])
             self._blank += ages.blank if ages else 0
             latency += Latency.later(ages, (published.at_us - end.decision.at_us) / 1e6)
             aged += Latency.later(ages, 0.0)

@@ -1,0 +1,1 @@
+"""What runs teach: profiles, figures that are kept, and the keeper, which plans anew."""
