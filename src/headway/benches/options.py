@@ -24,6 +24,7 @@ class BenchOptions:
     repeats  how often the whole measurement is made again, None for the benchmark's own number
     report   the folder for whatever the benchmark writes
     seed     what chance is drawn from
+    full     everything, where that takes hours
     """
 
     quick: bool = False
@@ -31,6 +32,7 @@ class BenchOptions:
     repeats: int | None = None
     report: Path = Path("headway-report")
     seed: int = 0
+    full: bool = False
 
     def keep(self, name: str, figures: dict[str, Any]) -> None:
         """Write a benchmark's figures to its file in the report's folder."""

@@ -27,6 +27,7 @@ def bench(
     times: Annotated[int | None, typer.Option(min=1, help="How often a thing is done.")] = None,
     repeats: Annotated[int | None, typer.Option(min=1, help="How often all is measured.")] = None,
     seed: Annotated[int, typer.Option(help="What chance is drawn from.")] = 0,
+    full: Annotated[bool, typer.Option("--full", help="Everything, which may take long.")] = False,
     report: Annotated[Path, typer.Option(help="Folder for what it writes.")] = REPORT_FOLDER,
     as_json: Json = False,
 ) -> None:
@@ -35,7 +36,7 @@ def bench(
         print_list(benchmarks(), as_json=as_json)
         return
     chosen = benchmark(name)
-    figures = chosen.run(BenchOptions(quick, times, repeats, report, seed))
+    figures = chosen.run(BenchOptions(quick, times, repeats, report, seed, full))
     if not as_json:
         Console(stderr=True).print(figures_table(str(chosen.SENTENCE), figures))
     print(json.dumps(figures))
@@ -44,11 +45,11 @@ def bench(
 def benchmarks() -> dict[str, ModuleType]:
     """The modules of `headway.benches` that have a SENTENCE and a run function, by name."""
     found = {}
-    for info in pkgutil.iter_modules(headway.benches.__path__):
-        module = importlib.import_module(f"headway.benches.{info.name}")
+    for info in pkgutil.walk_packages(headway.benches.__path__, "headway.benches."):
+        module = importlib.import_module(info.name)
         if hasattr(module, "SENTENCE") and hasattr(module, "run"):
-            found[info.name] = module
-    return found
+            found[info.name.rpartition(".")[2]] = module
+    return dict(sorted(found.items()))
 
 
 def benchmark(name: str | None) -> ModuleType:

@@ -1,0 +1,1 @@
+"""What the model foretells, held against what Spark does."""

@@ -1,0 +1,161 @@
+"""How far the model's latencies lie from measured ones, on settings that it never saw."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from headway.benches.foretold.streams import measure_streams
+from headway.benches.foretold.workbench import Measured, Setting, Step, Workbench, foretell
+from headway.benches.options import BenchOptions, progress
+from headway.engine.spark.session import open_session
+from headway.flow.stream import Stream
+from headway.model.prediction import Prediction
+from headway.units import format_duration
+from headway.workloads.registry import WORKLOADS, Workload
+from headway.workloads.words import split_words
+
+SENTENCE = "Modelled against measured mean and p99, on settings that no profile has seen."
+CORES = 2
+# The rate at which each workload is profiled; it is then measured at up to four times as much.
+PROFILED = {"sessions": 6_000.0, "words": 5_000.0, "windows": 5_000.0}
+TIMES = (0.5, 1.0, 2.0, 4.0)
+INTERVALS_S = (0.0, 0.4, 0.8, 1.6)
+READERS = (1, 2)
+LEAST = 10  # settings of a run that is not whole
+
+
+def short_windows(tweets: Stream) -> Stream:
+    """Words in windows that are short enough to see many of them."""
+    return split_words(tweets).window("2s").reduce(n="count(*)")
+
+
+MEASURED = {
+    **{name: WORKLOADS[name] for name in ("sessions", "words")},
+    "windows": replace(WORKLOADS["windows"], native=short_windows),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One setting: what was foretold, and what came."""
+
+    workload: str
+    mode: str
+    setting: str
+    rate_per_s: float
+    predicted: dict[str, float]
+    measured: dict[str, float]
+
+    def error(self, name: str) -> float:
+        """How far the prediction was off, relative to what was measured."""
+        return abs(self.predicted[name] / self.measured[name] - 1)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The comparison by name."""
+        return {
+            "workload": self.workload, "mode": self.mode, "setting": self.setting,
+            "rate_per_s": self.rate_per_s, "predicted": self.predicted, "measured": self.measured,
+        }  # fmt: skip
+
+
+def run(options: BenchOptions) -> dict[str, Any]:
+    """Learn each workload at one rate, foretell settings at others, and measure them."""
+    chosen = drawn(options)
+    steps = sum(len(settings) for settings in chosen.values()) + len(chosen)
+    found: list[Compared] = []
+    with (
+        TemporaryDirectory(prefix="headway-bench-") as place,
+        progress(steps + 1, "settings") as bar,
+    ):
+        spark = open_session(f"local[{CORES}]")
+        try:
+            for name, settings in chosen.items():
+                bench = Workbench(spark, MEASURED[name], Path(place) / name)
+                profile = bench.learn(PROFILED[name], 20.0 if options.quick else 45.0)
+                bar.advance(note=f"{name} profiled")
+                seconds, warm_s = (8.0, 3.0) if options.quick else (16.0, 5.0)
+                plan = [Step(setting, seconds, warm_s) for setting in settings]
+                for each in bench.measure(plan, lambda: bar.advance(note="measured")):
+                    found += compare(MEASURED[name], each, foretell(profile, each.setting))
+        finally:
+            spark.stop()
+        if not options.quick:
+            found += [Compared(**each) for each in measure_streams(Path(place), options.full)]
+        bar.advance(note="real-time mode")
+    figures = figures_of(found) | {"seed": options.seed, "profiled_rates": PROFILED}
+    options.keep("model", figures)
+    Console(stderr=True).print(table_of(found))
+    return figures
+
+
+def drawn(options: BenchOptions) -> dict[str, list[Setting]]:
+    """The settings to measure: half of all, or some by chance, the highest rate among them."""
+    chance = random.Random(options.seed)
+    names = ["words"] if options.quick else list(PROFILED)
+    found = {}
+    for name in names:
+        every = [
+            Setting(PROFILED[name] * times, interval, readers)
+            for times, interval, readers in product(TIMES, INTERVALS_S, READERS)
+        ]
+        fast = [each for each in every if each.rate_per_s == PROFILED[name] * TIMES[-1]]
+        count = len(every) // 2 if options.full else (2 if options.quick else LEAST // 2)
+        picked = [chance.choice(fast)]
+        picked += chance.sample([each for each in every if each not in picked], count - 1)
+        found[name] = sorted(picked, key=lambda each: each.rate_per_s)
+    return found
+
+
+def compare(workload: Workload, seen: Measured, foretold: Prediction) -> list[Compared]:
+    """A setting as a comparison; of a windowed flow windows are what counts."""
+    windows = "window" in workload.goal
+    latency = seen.windows if windows else seen.records
+    if not latency.count or not seen.kept_up:
+        return []
+    predicted = {
+        "mean_s": foretold.window_mean_s if windows else foretold.mean_s,
+        "p99_s": foretold.quantile_s(0.99, windows),
+    }
+    measured = {"mean_s": latency.mean_s, "p99_s": latency.quantile(0.99)}
+    every = seen.setting.interval_s
+    text = f"{'at once' if not every else format_duration(every)}, {seen.setting.readers} readers"
+    rounded = ({n: round(s, 4) for n, s in each.items()} for each in (predicted, measured))
+    return [Compared(workload.name, "micro-batch", text, seen.setting.rate_per_s, *rounded)]
+
+
+def figures_of(found: Sequence[Compared]) -> dict[str, Any]:
+    """The figures by name."""
+    if not found:
+        return {"settings": 0}
+    mean, p99 = (np.array([each.error(name) for each in found]) for name in ("mean_s", "p99_s"))
+    return {
+        "settings": len(found),
+        "mean_error_median": round(float(np.median(mean)), 4),
+        "mean_within_15pct": round(float((mean <= 0.15).mean()), 4),
+        "p99_error_median": round(float(np.median(p99)), 4),
+        "p99_within_20pct": round(float((p99 <= 0.20).mean()), 4),
+        "compared": [each.as_dict() for each in found],
+    }
+
+
+def table_of(found: Sequence[Compared]) -> Table:
+    """Every setting as a row."""
+    table = Table("workload", "mode", "setting", "records/s", "mean", "foretold", "p99", "foretold")
+    for each in found:
+        cells = [
+            format_duration(float(f"{side[name]:.3g}"))
+            for name in ("mean_s", "p99_s")
+            for side in (each.measured, each.predicted)
+        ]
+        table.add_row(each.workload, each.mode, each.setting, f"{each.rate_per_s:,.0f}", *cells)
+    return table

@@ -1,0 +1,139 @@
+"""The simulated engine against Spark, and what it says of clusters that are not here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from headway.benches.foretold.model import CORES, PROFILED, drawn
+from headway.benches.foretold.workbench import Measured, Step, Workbench
+from headway.benches.options import BenchOptions, progress
+from headway.engine.simulated.run import simulate
+from headway.engine.simulated.world import Traffic
+from headway.engine.spark.session import open_session
+from headway.flow.goals import parse_goal
+from headway.flow.rates import parse_rate
+from headway.measure.costs.profile import JobProfile
+from headway.model.candidate import Load
+from headway.plan.planner import make_plan
+from headway.plan.search import Wanted
+from headway.plan.space import space_of
+from headway.workloads.registry import WORKLOADS
+
+SENTENCE = "The simulated engine against Spark on the same settings, then on 10 nodes of 4 cores."
+COMPARED = ("sessions", "words")  # whose answers are those of records
+# The rates at which the paper ran its ten nodes, and the goals that it had.
+TEN_NODES = {
+    "sessions": (8_000_000.0, "mean <= 500ms"),
+    "words": (1_000_000.0, "mean <= 1s"),
+}
+NODES, NODE_CORES = 10, 4
+SIMULATED_S = 30.0
+
+
+def run(options: BenchOptions) -> dict[str, Any]:
+    """Profile, measure some settings on Spark, and simulate the same ones."""
+    chosen = {n: s for n, s in drawn(options).items() if n in COMPARED}
+    rows: list[dict[str, Any]] = []
+    cluster: dict[str, Any] = {}
+    steps = sum(len(settings) + 1 for settings in chosen.values())
+    with (
+        TemporaryDirectory(prefix="headway-bench-") as place,
+        progress(steps, "settings") as bar,
+    ):
+        spark = open_session(f"local[{CORES}]")
+        try:
+            for name, settings in chosen.items():
+                bench = Workbench(spark, WORKLOADS[name], Path(place) / name)
+                profile = bench.learn(PROFILED[name], 20.0 if options.quick else 45.0)
+                bar.advance(note=f"{name} profiled")
+                seconds, warm_s = (8.0, 3.0) if options.quick else (14.0, 4.0)
+                plan = [Step(setting, seconds, warm_s) for setting in settings]
+                seen = bench.measure(plan, lambda: bar.advance(note="measured"))
+                rows += [compared(name, profile, each) for each in seen if each.kept_up]
+                cluster[name] = on_ten_nodes(name, profile)
+        finally:
+            spark.stop()
+    figures = figures_of(rows) | {"ten_nodes": cluster, "seed": options.seed}
+    options.keep("simulated", figures)
+    Console(stderr=True).print(table_of(rows))
+    return figures
+
+
+def compared(name: str, profile: JobProfile, seen: Measured) -> dict[str, Any]:
+    """One setting on Spark and simulated."""
+    setting = seen.setting
+    traffic = Traffic(parse_rate(setting.rate_per_s))
+    ran = simulate(profile, setting.candidate(CORES), traffic, SIMULATED_S)
+    late = ran.latency(after_s=SIMULATED_S / 6)
+    return {
+        "workload": name,
+        "rate_per_s": setting.rate_per_s,
+        "interval_s": setting.interval_s,
+        "readers": setting.readers,
+        "measured": both_of(seen.records.mean_s, seen.records.quantile(0.99)),
+        "simulated": both_of(late.mean_s, late.quantile(0.99)),
+    }
+
+
+def both_of(mean_s: float, p99_s: float) -> dict[str, float]:
+    """A mean and a p99 by name."""
+    return {"mean_s": round(mean_s, 4), "p99_s": round(p99_s, 4)}
+
+
+def on_ten_nodes(name: str, profile: JobProfile) -> dict[str, Any]:
+    """What the planner would do with ten nodes at the paper's rate, and how that runs, simulated."""
+    rate, text = TEN_NODES[name]
+    wanted = Wanted(parse_goal(text), Load(rate, 0.0))
+    found = make_plan(space_of(profile, ("micro-batch",), NODE_CORES), wanted, NODES, rate)
+    best = found.chosen or (found.nearest[0] if found.nearest else None)
+    if best is None:
+        return {"rate_per_s": rate, "goal": text, "feasible": False}
+    at = min(rate, best.predicted.under.rate_per_s)
+    ran = simulate(profile, best.candidate, Traffic(parse_rate(at)), 10.0)
+    late = ran.latency(after_s=2.0)
+    return {
+        "goal": text,
+        "paper_rate_per_s": rate,
+        "feasible": found.chosen is not None,
+        "plan": str(best.candidate),
+        "rate_per_s": round(at),
+        "foretold_mean_s": round(best.predicted.mean_s, 3),
+        "simulated_mean_s": round(late.mean_s, 3),
+        "simulated_p99_s": round(late.quantile(0.99), 3),
+    }
+
+
+def figures_of(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """The figures by name."""
+    if not rows:
+        return {"settings": 0}
+    errors = {
+        name: [abs(row["simulated"][name] / row["measured"][name] - 1) for row in rows]
+        for name in ("mean_s", "p99_s")
+    }
+    return {
+        "settings": len(rows),
+        "mean_error_median": round(float(np.median(errors["mean_s"])), 4),
+        "p99_error_median": round(float(np.median(errors["p99_s"])), 4),
+        "compared": rows,
+    }
+
+
+def table_of(rows: list[dict[str, Any]]) -> Table:
+    """Every setting as a row."""
+    table = Table("workload", "records/s", "interval", "mean", "simulated", "p99", "simulated")
+    for row in rows:
+        cells = [
+            f"{row[side][name] * 1e3:,.0f} ms"
+            for name in ("mean_s", "p99_s")
+            for side in ("measured", "simulated")
+        ]
+        every = f"{row['interval_s']:g} s"
+        table.add_row(row["workload"], f"{row['rate_per_s']:,.0f}", every, *cells)
+    return table

@@ -1,0 +1,120 @@
+"""Settings of real-time mode, measured by a consumer outside Spark and foretold from two rates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from headway.benches.outsider import Watched, watch
+from headway.engine.stock.realtime import CountJob
+from headway.keep.loop import load_of
+from headway.measure.batches import BatchLog
+from headway.measure.costs.lanes import Lanes
+from headway.measure.costs.profile import JobProfile, profile_of
+from headway.model.candidate import Candidate
+from headway.model.predict import predict
+from headway.plan.modes import RealTime
+from headway.testing.broker import Broker
+from headway.workloads.makers.keyed import Keyed
+
+WARM_S, STEP_S, SKIPPED_S = 15.0, 22.0, 4.0
+CHECKPOINT_S = 10.0
+LEARNED = (1_000.0, 2_000.0)  # the rates that a profile is made at
+FORETOLD = (500.0, 4_000.0, 8_000.0)
+LANES = Lanes(cores=2, reducers=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """A job in real-time mode, and the rates at which it is measured."""
+
+    name: str
+    knobs: RealTime
+    rates: tuple[float, ...]
+    stateful: bool = True
+    window: str | None = None
+
+
+PLAIN = RealTime(checkpoint_s=CHECKPOINT_S)
+SLOWER = replace(PLAIN, shuffle_wait_s=0.02)
+
+
+def measure_streams(place: Path, full: bool) -> list[dict[str, Any]]:
+    """Every setting as the fields of a comparison."""
+    learning = Stream("count", PLAIN, LEARNED + FORETOLD)
+    others = [
+        Stream("count", SLOWER, (1_000.0, 4_000.0)),
+        Stream("count", replace(PLAIN, checkpoint_s=25.0), (1_000.0, 4_000.0)),
+    ]
+    found: list[dict[str, Any]] = []
+    with Broker() as broker:
+        watched, folder = run_stream(broker, place / "learned", learning)
+        profile = profile_at(folder, watched, learning)
+        found += compared(profile, learning, watched)
+        for number, other in enumerate(others if full else []):
+            watched, _ = run_stream(broker, place / f"other-{number}", other)
+            found += compared(profile, other, watched)
+    return found
+
+
+def run_stream(broker: Broker, folder: Path, stream: Stream) -> tuple[Watched, Path]:
+    """Run a job under its rates, one after the other."""
+    folder.mkdir(parents=True)
+    for topic in (folder.name, f"{folder.name}-out"):
+        broker.create(topic)
+    job = CountJob(
+        broker.address, folder.name, f"{folder.name}-out", folder, "headway", "real-time",
+        stream.knobs, stateful=stream.stateful, window=stream.window,
+    )  # fmt: skip
+    schedule = [(f"{WARM_S:g}s", stream.rates[0])]
+    schedule += [(f"{STEP_S:g}s", rate) for rate in stream.rates]
+    seconds = WARM_S + STEP_S * len(stream.rates)
+    return watch(job, Keyed(keys=1_000), schedule, seconds), folder
+
+
+def profile_at(folder: Path, watched: Watched, stream: Stream) -> JobProfile:
+    """What the stretches at the rates to learn from teach, and nothing after them."""
+    ended_s = watched.began_us / 1e6 + WARM_S + STEP_S * len(LEARNED)
+    begun_s = watched.began_us / 1e6 + WARM_S / 2
+    lines = BatchLog(folder / "run" / "batches.jsonl").lines()
+    own = [line for line in lines if line.started_s >= begun_s and line.published_s <= ended_s + 1]
+    return profile_of(own, stream.name, "real-time", LANES)
+
+
+def compared(profile: JobProfile, stream: Stream, watched: Watched) -> list[dict[str, Any]]:
+    """The rates that the profile has not seen, foretold and measured."""
+    found = []
+    for place, rate in enumerate(stream.rates):
+        seen = rate in LEARNED and stream.knobs == PLAIN
+        begun = WARM_S + STEP_S * place
+        due = (watched.due_s >= begun + SKIPPED_S) & (watched.due_s < begun + STEP_S)
+        late_s = watched.late_s[due]
+        late_s = late_s[~np.isnan(late_s)]
+        if seen or len(late_s) < 0.99 * int(due.sum()):
+            continue
+        candidate = Candidate(
+            "real-time", 1, LANES.cores, 1, 1, checkpoint_s=stream.knobs.checkpoint_s,
+            shuffle_wait_s=stream.knobs.shuffle_wait_s,
+        )  # fmt: skip
+        foretold = predict(profile, candidate, load_of(profile, rate))
+        found.append(
+            {
+                "workload": stream.name,
+                "mode": "real-time",
+                "setting": f"checkpoint {stream.knobs.checkpoint_s:g} s, "
+                f"wait {stream.knobs.shuffle_wait_s * 1e3:g} ms",
+                "rate_per_s": rate,
+                "predicted": {
+                    "mean_s": round(foretold.mean_s, 5),
+                    "p99_s": round(foretold.quantile_s(0.99), 5),
+                },
+                "measured": {
+                    "mean_s": round(float(late_s.mean()), 5),
+                    "p99_s": round(float(np.quantile(late_s, 0.99)), 5),
+                },
+            }
+        )
+    return found

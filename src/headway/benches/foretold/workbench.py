@@ -1,0 +1,170 @@
+"""A workload on Spark whose rate and pace change step by step: learned from, then measured."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from headway.clock import SystemClock
+from headway.engine.spark.run import RunHandle, run
+from headway.engine.spark.settings import Settings
+from headway.errors import RunError
+from headway.keep.pacing import Pace
+from headway.measure.batches import BatchLine
+from headway.measure.costs.profile import JobProfile, profile_of
+from headway.measure.latency import Latency
+from headway.model.candidate import Candidate, Load
+from headway.model.predict import predict
+from headway.model.prediction import Prediction
+from headway.workloads.registry import Workload
+
+PATIENCE_S = 120.0
+PROFILED_S = (0.0, 0.25, 0.6, 1.2)  # the intervals that a profile is made with, by turns
+TURN_S = 4.0  # how long each of them, at a time
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """How a flow is run for a while: records a second, time between batches, tasks that read."""
+
+    rate_per_s: float
+    interval_s: float
+    readers: int = 2
+
+    def candidate(self, cores: int) -> Candidate:
+        """The setting as the model takes it."""
+        return Candidate(
+            "micro-batch", 1, cores, self.readers, cores, interval_s=self.interval_s
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A setting that is held for so long, its first part being warm-up."""
+
+    setting: Setting
+    seconds: float
+    warm_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What was seen of a setting: latency of records, of windows, and whether it kept up."""
+
+    setting: Setting
+    records: Latency
+    windows: Latency
+    kept_up: bool
+
+
+class Workbench:
+    """Runs one workload in one session, as often as wanted."""
+
+    def __init__(self, spark: Any, workload: Workload, folder: Path) -> None:
+        self._spark, self._workload, self._folder = spark, workload, folder
+        self._clock, self._runs = SystemClock(), 0
+
+    def learn(self, rate_per_s: float, seconds: float) -> JobProfile:
+        """A profile made at one rate, with several intervals by turns, after a warm-up."""
+        turns = [Setting(rate_per_s, every) for every in PROFILED_S]
+        count = max(len(turns), round(seconds / TURN_S))
+        steps = [Step(turns[n % len(turns)], TURN_S, 0.0) for n in range(count)]
+        warm_s = seconds / 3
+        lines, begun_s, handle = self._run(steps)
+        kept = [line for line in lines if line.started_s >= begun_s + warm_s]
+        return profile_of(kept, handle.flow.fingerprint, "micro-batch", handle.lanes)
+
+    def measure(
+        self, steps: Sequence[Step], seen: Callable[[], None] = lambda: None
+    ) -> list[Measured]:
+        """Run a flow through steps, and say how late answers were in each."""
+        lines, begun_s, _ = self._run(steps, seen)
+        found, at_s = [], begun_s
+        for step in steps:
+            found.append(measured(step, lines, at_s))
+            at_s += step.seconds
+        return found
+
+    def _run(
+        self, steps: Sequence[Step], seen: Callable[[], None] = lambda: None
+    ) -> tuple[list[BatchLine], float, RunHandle]:
+        self._runs += 1
+        build = self._workload.native or self._workload.pair
+        assert build is not None
+        schedule = [(f"{step.seconds}s", step.setting.rate_per_s) for step in steps]
+        count = sum(round(step.seconds * step.setting.rate_per_s) for step in steps)
+        source = self._workload.source(schedule, count)
+        flow = build(source).to(drop)
+        first = steps[0].setting
+        pace = Pace(interval_s=first.interval_s, readers=first.readers)
+        folder = self._folder / f"run-{self._runs}"
+        settings = Settings(pace=pace)
+        with run(flow, folder=folder, session=self._spark, settings=settings) as handle:
+            begun_s = self._began(handle)
+            self._steer(handle, steps, begun_s, seen)
+            handle.wait(PATIENCE_S)
+        return handle.lines(), begun_s, handle
+
+    def _began(self, handle: RunHandle) -> float:
+        """When the first record was due: the oldest of the first batch."""
+        until = self._clock.steady_s() + PATIENCE_S
+        while not any(line.rows for line in handle.lines()):
+            if self._clock.steady_s() > until:
+                raise RunError(f"no batch within {PATIENCE_S:g} s")
+            handle.wait(0.02)
+        first = next(line for line in handle.lines() if line.rows)
+        return first.published_s - float(first.latency["max"])
+
+    def _steer(
+        self, handle: RunHandle, steps: Sequence[Step], begun_s: float, seen: Callable[[], None]
+    ) -> None:
+        """Give each step its pace when its time has come."""
+        over, at_s = threading.Event(), begun_s
+        for step in steps:
+            over.wait(max(0.0, at_s - self._clock.now_us() / 1e6))
+            wanted = step.setting
+            handle.set_pace(interval=f"{wanted.interval_s}s", readers=wanted.readers)
+            at_s += step.seconds
+            seen()
+
+
+def measured(step: Step, lines: Sequence[BatchLine], begun_s: float) -> Measured:
+    """What the batches of a step tell, of those that took only records of its second part."""
+    own = [
+        line
+        for line in lines
+        if line.rows
+        and line.published_s - float(line.latency["max"]) >= begun_s + step.warm_s
+        and line.published_s - float(line.latency["min"]) <= begun_s + step.seconds
+    ]
+    records = Latency.together(Latency.from_steps(line.latency, line.latency_steps) for line in own)
+    told = [
+        line
+        for line in lines
+        if line.window_latency.get("count")
+        and begun_s + step.warm_s <= line.published_s <= begun_s + step.seconds
+    ]
+    windows = Latency.of(
+        np.repeat(
+            [float(line.window_latency["mean"]) for line in told],
+            [int(line.window_latency["count"]) for line in told],
+        )
+    )
+    wanted = step.setting.rate_per_s * (step.seconds - step.warm_s)
+    return Measured(step.setting, records, windows, records.count >= 0.5 * wanted)
+
+
+def foretell(profile: JobProfile, setting: Setting) -> Prediction:
+    """What the model says about a setting."""
+    candidate = setting.candidate(profile.lanes.cores)
+    return predict(profile, candidate, Load(setting.rate_per_s, 0.0))
+
+
+def drop(batch: int, answers: pa.Table) -> None:
+    """Take answers and do nothing with them."""

@@ -1,0 +1,131 @@
+"""Micro-batches on a simulated cluster: a driver, tasks on cores, a shuffle over links."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.engine.simulated.lines import Cut, line_of
+from headway.engine.simulated.world import Process, Traffic, World
+from headway.measure.batches import BatchLine
+from headway.measure.costs.profile import JobProfile
+from headway.measure.phases import Timeline
+from headway.model.candidate import Candidate
+from headway.model.service import UNKNOWN_SPREAD
+
+POLL_S = 0.01
+
+
+@dataclass(slots=True)
+class BatchRun:
+    """A flow in micro-batch: batch after batch, each with its line in the log."""
+
+    world: World
+    candidate: Candidate
+    profile: JobProfile
+    traffic: Traffic
+    arrivals_s: NDArray[np.float64]
+    lines: list[BatchLine] = field(default_factory=list)
+    cuts: list[Cut] = field(default_factory=list)
+    published_s: float = 0.0
+
+    def run(self, until_s: float) -> Process:
+        """The driver: decide, run, publish, and so on until nothing comes any more."""
+        env, taken, last_s = self.world.env, 0, -self.candidate.interval_s
+        while env.now < until_s or taken < len(self.arrivals_s):
+            yield env.timeout(max(0.0, last_s + self.candidate.interval_s - env.now))
+            stop = int(np.searchsorted(self.arrivals_s, env.now, side="right"))
+            if stop == taken:
+                yield env.timeout(POLL_S)
+                continue
+            last_s = env.now
+            cut = Cut(len(self.cuts), taken, stop, env.now)
+            yield from self._batch(cut)
+            taken = stop
+            yield env.timeout(self.profile.batch.after_s.at(stop - cut.first))
+
+    def _batch(self, cut: Cut) -> Process:
+        env, costs = self.world.env, self.profile.batch
+        rows = cut.stop - cut.first
+        ratio = float(self.world.chance.choice(costs.ratios or UNKNOWN_SPREAD))
+        size = costs.size(rows, self.candidate.mappers, self.candidate.lanes)
+        spent = {
+            name: fit.at(size.of(name)) * ratio
+            for name, fit in costs.phases_s.items()
+            if name not in ("map", "shuffle write", "reduce")
+        }
+        before = {name: spent.get(name, 0.0) for name in ("offsets", "planning", "unexplained")}
+        for seconds in before.values():
+            yield env.timeout(seconds)
+        called_s = env.now
+        within = yield from self._stages(rows, ratio, spent)
+        computed_s = env.now
+        yield env.timeout(spent.get("publish", 0.0))
+        instants = (round(s * 1e6) for s in (cut.decided_s, called_s, computed_s, env.now))
+        timeline = Timeline(*instants, before, within)
+        since_s = cut.decided_s - self.published_s
+        ages = cut.decided_s - self.arrivals_s[cut.first : cut.stop]
+        line = line_of(cut, timeline, np.maximum(ages, 0.0), since_s, self.candidate)
+        self.published_s = env.now
+        self.lines.append(line)
+        self.cuts.append(cut)
+
+    def _stages(self, rows: int, ratio: float, spent: dict[str, float]) -> Process:
+        """Map, shuffle and reduce, each phase with the time that it took on the wall."""
+        env, walls = self.world.env, dict[str, float]()
+
+        def wall(name: str, begun_s: float) -> None:
+            walls[name] = walls.get(name, 0.0) + env.now - begun_s
+
+        begun = env.now
+        yield env.timeout(spent.get("launch", 0.0))
+        wall("launch", begun)
+        for name, work in (
+            ("map", self._map(rows, ratio)),
+            ("shuffle write", self._write(rows, ratio)),
+            ("fetch", self._fetch(rows)),
+            ("reduce", self._reduce(rows, ratio)),
+        ):
+            begun = env.now
+            yield self.world.together(work)
+            wall(name, begun)
+        for name in ("fetch", "state", "collect"):
+            begun = env.now
+            yield env.timeout(spent.get(name, 0.0))
+            wall(name, begun)
+        return walls
+
+    def _map(self, rows: int, ratio: float) -> list[Process]:
+        fit, mappers = self.profile.batch.phases_s.get("map"), self.candidate.mappers
+        if fit is None:
+            return []
+        shares = np.diff(np.linspace(0, rows, mappers + 1))
+        return [self.world.on_core(n, fit.at(float(x)) * ratio) for n, x in enumerate(shares)]
+
+    def _write(self, rows: int, ratio: float) -> list[Process]:
+        """Rows for the reducers, written by each mapper; the profile's figure is that of a disk."""
+        fit = self.profile.batch.phases_s.get("shuffle write")
+        if fit is None:
+            return []
+        each = rows / self.candidate.lanes.mapping(self.candidate.mappers)
+        return [
+            self.world.on_core(n, fit.at(each) * ratio) for n in range(self.world.machines.nodes)
+        ]
+
+    def _fetch(self, rows: int) -> list[Process]:
+        """What each node takes from the others: nothing when there are none."""
+        nodes = self.world.machines.nodes
+        if nodes == 1:
+            return []
+        megabytes = self.profile.batch.shuffle_bytes.at(rows) / 1e6 * (nodes - 1) / nodes / nodes
+        return [self.world.over_link(node, megabytes) for node in range(nodes)]
+
+    def _reduce(self, rows: int, ratio: float) -> list[Process]:
+        costs, reducers = self.profile.batch, self.candidate.reducers
+        fit = costs.phases_s.get("reduce")
+        if fit is None:
+            return []
+        keys = costs.keys.at(rows) * self.traffic.shares(reducers)
+        return [self.world.on_core(n, fit.at(float(x)) * ratio) for n, x in enumerate(keys)]
