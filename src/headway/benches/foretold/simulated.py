@@ -87,7 +87,7 @@ def both_of(mean_s: float, p99_s: float) -> dict[str, float]:
 
 
 def on_ten_nodes(name: str, profile: JobProfile) -> dict[str, Any]:
-    """What the planner would do with ten nodes at the paper's rate, and how that runs, simulated."""
+    """What the planner would do with ten nodes at the paper's rate, and how that would run."""
     rate, text = TEN_NODES[name]
     wanted = Wanted(parse_goal(text), Load(rate, 0.0))
     found = make_plan(space_of(profile, ("micro-batch",), NODE_CORES), wanted, NODES, rate)

@@ -63,8 +63,10 @@ class BatchRun:
         within = yield from self._stages(rows, ratio, spent)
         computed_s = env.now
         yield env.timeout(spent.get("publish", 0.0))
-        instants = (round(s * 1e6) for s in (cut.decided_s, called_s, computed_s, env.now))
-        timeline = Timeline(*instants, before, within)
+        decided, called, computed, published = (
+            round(s * 1e6) for s in (cut.decided_s, called_s, computed_s, env.now)
+        )
+        timeline = Timeline(decided, called, computed, published, before, within)
         since_s = cut.decided_s - self.published_s
         ages = cut.decided_s - self.arrivals_s[cut.first : cut.stop]
         line = line_of(cut, timeline, np.maximum(ages, 0.0), since_s, self.candidate)

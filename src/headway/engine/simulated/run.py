@@ -37,9 +37,9 @@ class Simulated:
 
     def latency(self, after_s: float = 0.0) -> Latency:
         """How late answers were, without batches that began before an instant."""
-        own = [line for line in self.lines if line.started_s >= after_s and line.latency_steps]
+        own = [each for each in self.lines if each.started_s >= after_s and each.latency_steps]
         return Latency.together(
-            Latency.from_steps(line.latency, line.latency_steps) for line in own
+            Latency.from_steps(each.latency, each.latency_steps) for each in own
         )
 
     @property

@@ -1,4 +1,4 @@
-"""Real-time mode on a simulated cluster: tasks that run on, records that pass, pauses in between."""
+"""Real-time mode on a simulated cluster: tasks that run on, records that pass, and pauses."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class StreamRun:
         self._near = nearest(profile, rate)
         self._tasks = tasks_of(profile, candidate)
         self._pause_s = float(np.median([each.pause_s for each in self._near]))
-        # What was seen holds the waits of the rate at which it was seen; the queues here add theirs.
+        # What was seen holds the waits of its own rate, which the queues here add themselves.
         seen_at = Load(float(np.median([each.rate_per_s for each in self._near])))
         self._waited_s = self._tasks.waits_s(seen_at)
         self._stores = [simpy.Store(world.env) for _ in range(candidate.reducers)]
