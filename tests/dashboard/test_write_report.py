@@ -12,12 +12,15 @@ from pathlib import Path
 import pytest
 
 from headway.dashboard.about import RunAbout, load_about
+from headway.dashboard.page import page_of
 from headway.dashboard.report import write_report
 from headway.errors import RunError
+from headway.keep.decisions import DECISIONS, Audit, Decision, write_decision
 from headway.measure.account import Account
 from headway.measure.batches import BatchLine
 from headway.measure.phases import MICRO_BATCH
 from headway.measure.summary import account_of
+from headway.model.candidate import Candidate
 from headway.testing.logs import START_S, made_lines
 
 VOID = {"meta", "br", "line", "rect", "path", "circle"}
@@ -184,3 +187,22 @@ def test_a_browser_shows_the_plots_and_the_tip_under_the_pointer(tmp_path: Path)
     assert "batch 19" in said["tip"]
     assert said["shown"] == "visible"
     assert not said["wide"]
+
+
+def test_a_report_tells_what_the_keeper_decided_and_why(tmp_path: Path) -> None:
+    lines = made_lines(20)
+    facts = replace(about(lines), folder=str(tmp_path))
+    assert "Decisions" not in page_of(lines, facts)
+    candidate = Candidate("micro-batch", interval_s=0.2)
+    audit = Audit(0.5, 0.4, 0.6, 0.9)
+    for made in (
+        Decision(lines[5].published_s, 900.0, "change", "more <records> came", candidate, 0.4),
+        Decision(lines[9].published_s, 900.0, "keep", "it is kept", candidate, 0.5, audit),
+    ):
+        write_decision(tmp_path / DECISIONS, made)
+    page = page_of(lines, facts)
+    assert "2 times it was looked" in page
+    assert "1 changes" in page
+    assert "more &lt;records&gt; came" in page
+    assert "0 of 1 predictions held" in page
+    assert "measured 0.9 s, not as expected" in page

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from html import escape
 from importlib.resources import files
+from pathlib import Path
 
 from headway.dashboard.about import RunAbout
 from headway.dashboard.distribution import distribution_of
@@ -14,9 +15,10 @@ from headway.dashboard.draw.plots import NARROW, WIDE, Frame, TimePlot, draw
 from headway.dashboard.phases import phases_plot, waterfall
 from headway.dashboard.points import by_query, points_of
 from headway.dashboard.sections import Timeline, plots_of, seconds
-from headway.dashboard.tables import batch_table
+from headway.dashboard.tables import batch_table, decision_table
 from headway.dashboard.verdict import Verdict, judge
 from headway.flow.goals import Goal, parse_goal
+from headway.keep.decisions import DECISIONS, read_decisions
 from headway.measure.batches import BatchLine
 from headway.measure.latency import Latency
 from headway.measure.summary import RunSummary, split_warmup, summarise
@@ -38,6 +40,8 @@ def page_of(lines: Sequence[BatchLine], about: RunAbout) -> str:
         parts.append(title + query_part(own, about, goal, warm_batches))
     if not lines:
         parts.append("<p>The run published no batch, so there is nothing to draw.</p>")
+    decisions = list(read_decisions(Path(about.folder) / DECISIONS))
+    parts.append(decision_table(decisions, about.started_s))
     if about.flow:
         flow = f"<pre>{escape(about.flow)}</pre>"
         parts.append(f"<details><summary>The flow</summary>{flow}</details>")

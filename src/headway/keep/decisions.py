@@ -9,6 +9,8 @@ from pathlib import Path
 
 from headway.model.candidate import Candidate
 
+DECISIONS = "decisions.jsonl"  # in the folder of a run
+
 
 @dataclass(frozen=True, slots=True)
 class Audit:

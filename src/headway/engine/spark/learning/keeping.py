@@ -13,7 +13,7 @@ from headway.engine.spark.settings import Settings
 from headway.errors import HeadwayError
 from headway.flow.goals import Goal
 from headway.flow.graph import Flow
-from headway.keep.decisions import Decision, write_decision
+from headway.keep.decisions import DECISIONS, Decision, write_decision
 from headway.keep.loop import Caution, Kept, choose_plan, load_of
 from headway.keep.pacing import Pace
 from headway.keep.seeing import look
@@ -29,7 +29,6 @@ from headway.plan.space import space_of
 
 FADE = 0.97  # of what was known, at each new batch: the flow as it is now counts most
 LEAST_BATCHES = 8  # of the running flow before anything is changed
-DECISIONS = "decisions.jsonl"
 
 
 class Run(Protocol):
@@ -89,13 +88,20 @@ class Learned:
 class Keeper:
     """Passes over a run until it ends; in passive mode it changes nothing."""
 
-    def __init__(self, run: Run, goal: Goal, known: JobProfile, folder: Path) -> None:
+    def __init__(
+        self,
+        run: Run,
+        goal: Goal,
+        known: JobProfile,
+        folder: Path,
+        caution: Caution | None = None,
+    ) -> None:
         self._run, self._folder = run, folder
         self._learned = Learned(known)
         self._passive = run.settings.keeping == "passive"
         self._lateness_s = lateness_of(run.flow)
         self._goal = goal
-        self.caution = Caution()
+        self.caution = caution or Caution()
         self.kept = Kept(candidate_of(run))
         self.decisions: list[Decision] = []
         self._over = threading.Event()

@@ -1,0 +1,131 @@
+"""The keeper changes a run when that pays, and says so in the run's folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+import headway as hw
+from headway.clock import SystemClock
+from headway.engine.spark.learning.keeping import Keeper, first_settings
+from headway.flow.goals import parse_goal
+from headway.keep.decisions import DECISIONS, read_decisions
+from headway.keep.loop import Caution
+from headway.measure.batches import BatchLine
+from headway.measure.costs.lanes import Lanes
+from headway.measure.costs.profile import JobProfile
+from headway.measure.moments import Moments
+from headway.plan.modes import Mode
+from headway.testing.logs import made_lines
+from headway.workloads.makers.keyed import Keyed
+from tests.model.profiles import batch_costs
+
+CLOCK = SystemClock()
+QUICK = Caution(every_s=0.05, cooldown_s=0.1)
+
+
+class NoRun:
+    """A run that never was: its lines are given, and it notes what it is told."""
+
+    def __init__(self, flow: hw.Flow, settings: hw.Settings) -> None:
+        self.flow, self.settings, self.lanes = flow, settings, Lanes(2, 2)
+        self.mode: Mode = "micro-batch"
+        self.pace = settings.pace
+        self.told: list[tuple[str, int]] = []
+
+    def lines(self) -> list[BatchLine]:
+        return made_lines(60, query=self.flow.sinks[0].name)
+
+    def set_pace(self, *, interval: str, readers: int) -> hw.Pace:
+        self.told.append((interval, readers))
+        return self.pace
+
+    def switch(self, mode: Mode) -> float:
+        raise AssertionError("this flow has one mode")
+
+
+def flow() -> hw.Flow:
+    return hw.replay(Keyed(keys=5), rate=10).key("key").reduce(n="count(*)").to("console")
+
+
+def wait_until(reached: Callable[[], bool]) -> None:
+    until = CLOCK.steady_s() + 30
+    while not reached():
+        assert CLOCK.steady_s() < until
+        CLOCK.sleep(0.02)
+
+
+def kept(settings: hw.Settings, goal: str, folder: Path) -> tuple[NoRun, Keeper]:
+    run = NoRun(flow(), settings)
+    known = JobProfile(run.flow.fingerprint, run.lanes, batch_costs())
+    keeper = Keeper(run, parse_goal(goal), known, folder, QUICK)
+    wait_until(lambda: len(keeper.decisions) >= 1)
+    keeper.close()
+    return run, keeper
+
+
+def test_batches_that_are_too_rare_for_the_goal_become_more_frequent(tmp_path: Path) -> None:
+    settings = hw.Settings(pace=hw.Pace(interval_s=3.0))
+    run, keeper = kept(settings, "p99 <= 1500ms", tmp_path)
+    assert keeper.decisions[0].action == "change"
+    assert float(run.told[0][0].removesuffix("s")) < 3.0
+    assert next(read_decisions(tmp_path / DECISIONS)) == keeper.decisions[0]
+
+
+def test_a_passive_keeper_only_says_what_it_would_do(tmp_path: Path) -> None:
+    settings = hw.Settings(pace=hw.Pace(interval_s=3.0), keeping="passive")
+    run, keeper = kept(settings, "p99 <= 1500ms", tmp_path)
+    assert keeper.decisions[0].action == "would change"
+    assert keeper.kept.now.interval_s == 3.0
+    assert run.told == []
+
+
+def test_a_flow_that_is_not_known_starts_well_within_its_goal() -> None:
+    goal, unknown = parse_goal("p99 <= 900ms"), JobProfile("f")
+    assert first_settings(hw.Settings(), goal, flow(), unknown).pace.interval_s == 0.3
+    assert first_settings(hw.Settings(), None, flow(), unknown) == hw.Settings()
+    off = hw.Settings(keeping="off")
+    assert first_settings(off, goal, flow(), unknown) == off
+
+
+def test_a_flow_that_is_known_starts_as_planned() -> None:
+    came = Moments(1_000, 1e-4, 1e-8, 1e-12)
+    known = JobProfile("f", Lanes(2, 2), replace(batch_costs(), arrivals=came))
+    found = first_settings(hw.Settings(), parse_goal("p99 <= 2s"), flow(), known)
+    assert 0.5 < found.pace.interval_s < 2.0
+    assert found.pace.readers is not None
+
+
+def test_a_word_that_is_no_way_of_keeping_is_refused() -> None:
+    with pytest.raises(ValueError, match="keeping is 'active', 'passive' or 'off'; got 'on'"):
+        hw.Settings(keeping="on")
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_a_run_on_spark_is_kept_to_its_goal(spark: SparkSession, tmp_path: Path) -> None:
+    counted = hw.replay(Keyed(keys=50), rate=500).key("key").reduce(n="count(*)")
+    told = counted.to(f"parquet:{tmp_path / 'out'}")
+    slow = hw.Settings(pace=hw.Pace(interval_s=2.0))
+    with hw.run(
+        told, goal="p99 <= 60s", folder=tmp_path / "run", session=spark, settings=slow
+    ) as run:
+        assert run.keeper is not None
+        run.keeper.caution = replace(run.keeper.caution, every_s=0.5, cooldown_s=1.0)
+        keeper = run.keeper
+        wait_until_changed(keeper)
+        paced_s = run.pace.interval_s
+    assert paced_s > 2.0  # a minute is long: rarer batches cost less
+    assert any(d.action == "change" for d in read_decisions(tmp_path / "run" / DECISIONS))
+    assert run.account.balanced
+
+
+def wait_until_changed(keeper: Keeper) -> None:
+    until = CLOCK.steady_s() + 90
+    while not any(decision.action == "change" for decision in keeper.decisions):
+        assert CLOCK.steady_s() < until, keeper.decisions
+        CLOCK.sleep(0.1)
