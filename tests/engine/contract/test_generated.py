@@ -69,7 +69,7 @@ def flows(draw: st.DrawFn) -> Any:
 
 
 @settings(
-    max_examples=8,
+    max_examples=6,
     derandomize=True,
     suppress_health_check=list(HealthCheck),
     database=None,

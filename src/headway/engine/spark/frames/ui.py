@@ -22,7 +22,7 @@ NOT_SEEN = (
 DESCRIBED = re.compile(
     r"^(.*?)(?:<br/>)?\s*id = (\S+?)(?:<br/>)?\s+runId = (\S+?)(?:<br/>)?\s+batch = (\d+|init)"
 )
-TIMEOUT_S = 10.0
+TIMEOUT_S = 60.0  # the first question makes the UI load its classes
 
 
 @dataclass(frozen=True, slots=True)

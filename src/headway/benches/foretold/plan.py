@@ -1,0 +1,153 @@
+"""The first plan for a goal against an exhaustive sweep: is it met, how much more was possible?"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from headway.benches.foretold.model import CORES, MEASURED, PROFILED
+from headway.benches.foretold.thumb import GOALS, planned, rounded, value_of
+from headway.benches.foretold.workbench import Measured, Setting, Step, Workbench
+from headway.benches.options import BenchOptions, progress
+from headway.engine.spark.session import open_session
+from headway.flow.goals import Goal, parse_goal
+from headway.measure.costs.profile import JobProfile
+from headway.model.candidate import Load
+from headway.plan.planner import make_plan
+from headway.plan.search import Wanted
+from headway.plan.space import space_of
+
+SENTENCE = "Goals met by the first plan, and its rate against an exhaustive sweep of settings."
+INTERVALS_S = (0.0, 0.3, 0.6, 1.0, 2.0)
+TIMES = (2.0, 8.0, 16.0, 32.0)  # of the profiled rate
+LIMITS = (0.5, 0.75, 1.0, 1.5)  # of the workload's own goal
+CELLS = 6  # of each workload in a run that is not whole
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A goal at a rate, and what the planner says to it."""
+
+    goal: Goal
+    rate_per_s: float
+    setting: Setting | None
+
+
+def run(options: BenchOptions) -> dict[str, Any]:
+    """Sweep each workload, plan for cells of goals and rates, and run what was planned."""
+    names = ["words"] if options.quick else (list(GOALS) if options.full else ["words", "sessions"])
+    found: dict[str, Any] = {}
+    with (
+        TemporaryDirectory(prefix="headway-bench-") as place,
+        progress(len(names) * 2, "workloads") as bar,
+    ):
+        spark = open_session(f"local[{CORES}]")
+        try:
+            for name in names:
+                bench = Workbench(spark, MEASURED[name], Path(place) / name)
+                profile = bench.learn(PROFILED[name], 20.0 if options.quick else 45.0)
+                bar.advance(note=f"{name} profiled")
+                found[name] = judged(name, profile, bench, options)
+                bar.advance(note=f"{name} measured")
+        finally:
+            spark.stop()
+    figures = figures_of(found) | {"seed": options.seed}
+    options.keep("plan", figures)
+    return figures
+
+
+def judged(
+    name: str, profile: JobProfile, bench: Workbench, options: BenchOptions
+) -> dict[str, Any]:
+    """One workload: its sweep, its cells, and the highest rates of both."""
+    cells = cells_of(name, profile, options)
+    intervals = INTERVALS_S[1:4] if options.quick else INTERVALS_S
+    times = TIMES[:2] if options.quick else TIMES
+    sweep = [Setting(PROFILED[name] * t, every, CORES) for t in times for every in intervals]
+    wanted = [cell.setting for cell in cells if cell.setting is not None]
+    steps = [Step(each, 7.0, 2.5) for each in sorted([*sweep, *wanted], key=lambda s: s.rate_per_s)]
+    seen = bench.measure(steps)
+    return {
+        "cells": [cell_figures(cell, seen, sweep) for cell in cells],
+        "highest": highest(name, profile, seen, sweep),
+    }
+
+
+def cells_of(name: str, profile: JobProfile, options: BenchOptions) -> list[Cell]:
+    """Goals and rates, all or some by chance, each with its plan."""
+    base, chance = parse_goal(GOALS[name]), random.Random(options.seed)
+    every = [
+        (Goal(base.quantile, base.limit_s * share, base.per), PROFILED[name] * times)
+        for share in LIMITS
+        for times in TIMES
+    ]
+    picked = every[::2] if options.full else chance.sample(every, 2 if options.quick else CELLS)
+    return [Cell(goal, rate, planned(profile, goal, rate)) for goal, rate in picked]
+
+
+def cell_figures(cell: Cell, seen: list[Measured], sweep: list[Setting]) -> dict[str, Any]:
+    """A cell by name: what was planned, what came, and whether any setting would have kept it."""
+    at_rate = [
+        value_of(cell.goal, each)
+        for each in seen
+        if each.setting in sweep and each.setting.rate_per_s == cell.rate_per_s
+    ]
+    own = [value_of(cell.goal, each) for each in seen if each.setting == cell.setting]
+    best = min([*at_rate, *own], default=float("inf"))
+    met = bool(own) and cell.goal.met_by(min(own))
+    return {
+        "goal": str(cell.goal),
+        "rate_per_s": cell.rate_per_s,
+        "planned_interval_s": cell.setting.interval_s if cell.setting else None,
+        "measured_s": rounded(min(own)) if own else None,
+        "met": met,
+        "best_of_sweep_s": rounded(best),
+        "possible": cell.goal.met_by(best),
+    }
+
+
+def highest(
+    name: str, profile: JobProfile, seen: list[Measured], sweep: list[Setting]
+) -> dict[str, float]:
+    """The highest rate that the plan promises for the workload's goal, and that the sweep found."""
+    goal = parse_goal(GOALS[name])
+    space = space_of(profile, ("micro-batch",), CORES, CORES)
+    chosen = make_plan(space, Wanted(goal, Load(1.0, 0.0)), 1, None).chosen
+    kept = [
+        each.setting.rate_per_s
+        for each in seen
+        if each.setting in sweep and goal.met_by(value_of(goal, each))
+    ]
+    tried = max(setting.rate_per_s for setting in sweep)
+    promised = min(chosen.reach.highest_per_s, tried) if chosen else 0.0
+    return {"plan_per_s": round(promised, 1), "sweep_per_s": max(kept, default=0.0)}
+
+
+def figures_of(found: dict[str, Any]) -> dict[str, Any]:
+    """The figures by name."""
+    cells = [cell for each in found.values() for cell in each["cells"]]
+    planned_cells = [cell for cell in cells if cell["planned_interval_s"] is not None]
+    refused = [cell for cell in cells if cell["planned_interval_s"] is None]
+    ratios = [
+        each["highest"]["plan_per_s"] / each["highest"]["sweep_per_s"]
+        for each in found.values()
+        if each["highest"]["sweep_per_s"]
+    ]
+    return {
+        "cells": len(cells),
+        "met_first_time": share([cell["met"] for cell in planned_cells]),
+        "rate_vs_exhaustive": round(float(np.median(ratios)), 3) if ratios else None,
+        "infeasible_right": share([not cell["possible"] for cell in refused]),
+        "refused": len(refused),
+        "workloads": found,
+    }
+
+
+def share(yes: list[bool]) -> float | None:
+    """How many of them are true; None when there are none."""
+    return round(sum(yes) / len(yes), 4) if yes else None

@@ -1,0 +1,112 @@
+"""The plan against rules of thumb: as many tasks as cores, and nine intervals."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from headway.benches.foretold.model import CORES, MEASURED, PROFILED
+from headway.benches.foretold.workbench import Measured, Setting, Step, Workbench
+from headway.benches.options import BenchOptions, progress
+from headway.engine.spark.session import open_session
+from headway.flow.goals import Goal, parse_goal
+from headway.measure.costs.profile import JobProfile
+from headway.model.candidate import Load
+from headway.plan.planner import make_plan
+from headway.plan.search import Wanted
+from headway.plan.space import space_of
+
+SENTENCE = "The plan against nine rules of thumb on three workloads, at rising rates."
+GOALS = {"sessions": "mean <= 500ms", "words": "p99 <= 1s", "windows": "p99 <= 3s per window"}
+RULES_S = (0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
+TIMES = (4.0, 8.0, 16.0)  # of the profiled rate
+
+
+def run(options: BenchOptions) -> dict[str, Any]:
+    """At each rate, run what was planned for it and each rule of thumb: who keeps the goal?"""
+    names = ["words"] if options.quick else list(GOALS)
+    rules = RULES_S[3:6] if options.quick else RULES_S
+    times = TIMES[:1] if options.quick else TIMES
+    seconds, warm_s = 8.0, 3.0
+    found: dict[str, Any] = {}
+    with (
+        TemporaryDirectory(prefix="headway-bench-") as place,
+        progress(len(names) * (1 + len(times) * (len(rules) + 1)), "settings") as bar,
+    ):
+        spark = open_session(f"local[{CORES}]")
+        try:
+            for name in names:
+                bench = Workbench(spark, MEASURED[name], Path(place) / name)
+                profile = bench.learn(PROFILED[name], 20.0 if options.quick else 40.0)
+                bar.advance(note=f"{name} profiled")
+                goal = parse_goal(GOALS[name])
+                rates = [PROFILED[name] * each for each in times]
+                plans = {rate: planned(profile, goal, rate) for rate in rates}
+                settings = [Setting(rate, every, CORES) for rate in rates for every in rules] + [
+                    setting for setting in plans.values() if setting is not None
+                ]
+                settings.sort(key=lambda each: each.rate_per_s)
+                steps = [Step(each, seconds, warm_s) for each in settings]
+                seen = bench.measure(steps, lambda: bar.advance(note="measured"))
+                found[name] = verdict(goal, plans, seen)
+        finally:
+            spark.stop()
+    figures = {
+        "plan_meets_every_goal": all(each["plan_met"] for each in found.values()),
+        "plan_carries_more": {n: each["plan_rate"] >= each["best_rule_rate"]
+                              for n, each in found.items()},
+        "workloads": found,
+    }  # fmt: skip
+    options.keep("thumb", figures)
+    return figures
+
+
+def planned(profile: JobProfile, goal: Goal, rate_per_s: float) -> Setting | None:
+    """What the planner would do at a rate; None when it says that the goal cannot be kept."""
+    space = space_of(profile, ("micro-batch",), CORES, CORES)
+    found = make_plan(space, Wanted(goal, Load(rate_per_s, 0.0)), 1, rate_per_s).chosen
+    if found is None:
+        return None
+    return Setting(rate_per_s, found.candidate.interval_s, found.candidate.mappers)
+
+
+def value_of(goal: Goal, seen: Measured) -> float:
+    """The value of a goal's statistic; endless where a setting fell behind."""
+    latency = seen.windows if goal.per == "window" else seen.records
+    if not latency.count or not seen.kept_up:
+        return float("inf")
+    return latency.mean_s if goal.quantile is None else latency.quantile(goal.quantile)
+
+
+def verdict(goal: Goal, plans: dict[float, Setting | None], seen: list[Measured]) -> dict[str, Any]:
+    """Who kept the goal up to which rate."""
+    values = {each.setting: value_of(goal, each) for each in seen}
+    wanted = [setting for setting in plans.values() if setting is not None]
+    rules = {s: v for s, v in values.items() if s not in wanted}
+    kept = [s.rate_per_s for s, v in rules.items() if goal.met_by(v)]
+    by_plan = [s.rate_per_s for s in wanted if goal.met_by(values[s])]
+    return {
+        "goal": str(goal),
+        "plan_met": all(goal.met_by(values[s]) for s in wanted),
+        "plan_rate": max(by_plan, default=0.0),
+        "best_rule_rate": max(kept, default=0.0),
+        "rules_met": len(kept),
+        "rules_tried": len(rules),
+        "plans": [row_of(setting, values[setting]) for setting in wanted],
+        "rules": [row_of(setting, value) for setting, value in rules.items()],
+    }
+
+
+def row_of(setting: Setting, value: float) -> dict[str, float | None]:
+    """A setting and what was measured of it, by name."""
+    return {
+        "rate_per_s": setting.rate_per_s,
+        "interval_s": setting.interval_s,
+        "measured_s": rounded(value),
+    }
+
+
+def rounded(value: float) -> float | None:
+    """A latency, or None for one without end."""
+    return round(value, 4) if value < 1e9 else None
