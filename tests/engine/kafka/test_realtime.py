@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
@@ -14,7 +15,7 @@ from pyspark.sql import SparkSession
 import headway as hw
 from headway.clock import SystemClock
 from headway.engine.kafka.sink import FINAL_MARK
-from headway.engine.spark.realtime.needs import check_slots
+from headway.engine.spark.realtime.needs import check_slots, wanted_session
 from headway.engine.spark.run import RunHandle
 from headway.engine.topics.quarantine import read_quarantine
 from headway.errors import SessionError
@@ -290,6 +291,18 @@ def test_a_broker_that_dies_and_returns_costs_time_and_nothing_else(
         assert {row["n"] for row in newest(broker, "words").values()} == {200}
         assert run.account.answered == 1400
         assert run.account.balanced, str(run.account)
+
+
+def test_java_takes_the_options_that_keep_its_second_compiler_back(
+    broker: Broker, topic: str
+) -> None:
+    _, wanted = wanted_session(counts(broker, topic), hw.Settings())
+    options = wanted["spark.driver.extraJavaOptions"].split()
+    assert any("Tier4" in option for option in options)
+    known = [option for option in options if "Ignore" not in option]
+    subprocess.run(["java", *known, "-version"], check=True, capture_output=True)
+    micro = hw.replay([{"a": 1}]).to("console")
+    assert "spark.driver.extraJavaOptions" not in wanted_session(micro, hw.Settings())[1]
 
 
 def test_too_few_slots_are_told_before_the_start(spark: SparkSession) -> None:

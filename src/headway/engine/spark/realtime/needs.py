@@ -19,6 +19,14 @@ from headway.plan.modes import RealTime, suits_real_time
 
 PARTITIONS = "spark.sql.shuffle.partitions"
 SHUFFLE = "spark.shuffle.streaming"
+# Java's second compiler takes the processor for seconds, again and again, in the first minute of a
+# query; records wait for that. Ten times later it compiles a tenth of the methods: those that are
+# hot at high rates.
+COMPILER = (
+    "-XX:+IgnoreUnrecognizedVMOptions -XX:Tier4InvocationThreshold=50000 "
+    "-XX:Tier4MinInvocationThreshold=6000 -XX:Tier4CompileThreshold=150000 "
+    "-XX:Tier4BackEdgeThreshold=400000"
+)
 
 
 def wanted_session(flow: Flow, settings: Settings) -> tuple[str, dict[str, str]]:
@@ -26,6 +34,7 @@ def wanted_session(flow: Flow, settings: Settings) -> tuple[str, dict[str, str]]
     if not all(suits_real_time(flow.part_for(sink)) for sink in flow.sinks):
         return settings.master, settings.spark
     wanted = shuffle_settings(settings.real_time)
+    wanted |= {f"spark.{who}.extraJavaOptions": COMPILER for who in ("driver", "executor")}
     if any(kafka_home().glob("connector/*.jar")):
         wanted["spark.jars"] = ",".join(str(jar) for jar in connector_jars())
     master, cores = settings.master, os.cpu_count() or 1
