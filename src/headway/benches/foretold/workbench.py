@@ -72,7 +72,7 @@ class Workbench:
 
     def learn(self, rate_per_s: float, seconds: float) -> JobProfile:
         """A profile made at one rate, with several intervals by turns, after a warm-up."""
-        turns = [Setting(rate_per_s, every) for every in PROFILED_S]
+        turns = [Setting(rate_per_s, every, n) for n in (2, 1) for every in PROFILED_S]
         count = max(len(turns), round(seconds / TURN_S))
         steps = [Step(turns[n % len(turns)], TURN_S, 0.0) for n in range(count)]
         warm_s = seconds / 3

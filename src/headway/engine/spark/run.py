@@ -233,7 +233,8 @@ class RunHandle:
         every_s = None if interval is None else parse_duration(interval, "interval")
         wanted = {"interval_s": every_s, "max_rows": max_rows, "readers": readers}
         changes: dict[str, Any] = {name: v for name, v in wanted.items() if v is not None}
-        return [query.set_pace(**changes) for query in self._queries][0]
+        first, *_ = [query.set_pace(**changes) for query in self._queries]
+        return first
 
     def wait(self, timeout_s: float | None = None) -> bool:
         """Wait for the end of the run; raises its error. False when the time ran out first."""

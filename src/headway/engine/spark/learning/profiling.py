@@ -110,12 +110,18 @@ def warm_up(handle: RunHandle, ended: Ended) -> None:
 
 
 def try_paces(handle: RunHandle, paces: list[Pace], ended: Ended) -> None:
-    """Run batches at each pace in turn, over and over, until the time is up."""
+    """Run batches at each pace in turn, over and over, until the time is up.
+
+    Every other time with half the readers: what a task costs, and what it spares, is told apart.
+    """
+    cores, turn = handle.lanes.cores, 0
     while handle.active:
+        readers, turn = (cores if turn % 2 == 0 else max(1, cores // 2)), turn + 1
         for place, pace in enumerate(paces):
-            handle.set_pace(interval=f"{pace.interval_s}s", max_rows=pace.max_rows)
-            every = f"every {pace.interval_s:g} s"
-            note = every if pace.max_rows == EVERYTHING else f"{pace.max_rows:,} records"
+            every = f"{pace.interval_s}s"
+            handle.set_pace(interval=every, max_rows=pace.max_rows, readers=readers)
+            clocked = pace.max_rows == EVERYTHING
+            note = f"every {pace.interval_s:g} s" if clocked else f"{pace.max_rows:,} records"
             took_s = wait_batches(handle, BATCHES_EACH, ended, note)
             if took_s is None:
                 return

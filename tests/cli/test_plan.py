@@ -1,0 +1,73 @@
+"""`headway plan` answers from a profile, says what cannot be, and runs nothing."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from headway.cli.main import run_app
+from headway.cli.running.flow_file import load_flow
+from headway.measure.costs.profile import PROFILES
+from tests.model.profiles import profile
+
+FLOW = """
+import headway as hw
+flow = hw.replay([{"a": 1}], rate=10).key("a").reduce(n="count(*)").to("console")
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A flow that was profiled, in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+    Path("flow.py").write_text(FLOW)
+    fingerprint = load_flow("flow.py").fingerprint
+    replace(profile(), flow=fingerprint).save(PROFILES / f"{fingerprint}.json")
+    return "flow.py"
+
+
+def test_a_plan_is_told_with_its_phases_and_alternatives(
+    file: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_app(["plan", file, "--goal", "p99 <= 2s", "--rate", "20000", "--explain"]) == 0
+    told = capsys.readouterr().out
+    assert told.startswith("micro-batch every")
+    assert "where the mean of a record goes" in told
+    assert "instead of" in told
+    assert "a batch of n records" in told
+    assert "real-time" not in told  # a replayed flow does not suit it
+
+
+def test_a_plan_as_json_holds_every_figure(file: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_app(["plan", file, "--goal", "mean <= 1s", "--nodes", "2", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["feasible"]
+    assert found["chosen"]["nodes"] == 2
+    low, high = found["chosen"]["predicted_between_s"]
+    assert low < found["chosen"]["predicted_s"] < high
+    assert sum(found["chosen"]["phases_s"].values()) == pytest.approx(
+        found["chosen"]["mean_s"], rel=0.02
+    )
+
+
+def test_what_no_plan_reaches_ends_with_3(file: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_app(["plan", file, "--goal", "p99 <= 10ms", "--rate", "100", "--all"]) == 3
+    told = capsys.readouterr().out
+    assert told.startswith("no plan reaches p99 <= 10ms at 100/s; nearest: ")
+    assert "candidates, by the rate" in told
+
+
+def test_wrong_use_says_what_to_do(
+    file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_app(["plan", file, "--goal", "p99 <= 1s per window"]) == 2
+    assert "per window, and this flow has none" in capsys.readouterr().err
+    other = profile().save(tmp_path / "other.json")
+    assert run_app(["plan", file, "--goal", "p99 <= 1s", "--profile", str(other)]) == 2
+    assert "profile of another flow" in capsys.readouterr().err
+    Path("new.py").write_text(FLOW.replace('"a": 1', '"b": 1').replace('key("a")', 'key("b")'))
+    assert run_app(["plan", "new.py", "--goal", "p99 <= 1s"]) == 1
+    assert "make one with `headway profile`" in capsys.readouterr().err
