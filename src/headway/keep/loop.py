@@ -48,15 +48,16 @@ class Kept:
     now: Candidate
     changed_s: float = 0.0
     expected: Prediction | None = None
+    by: JobProfile | None = None  # by which it was foretold
     changes: int = 0
 
 
-def audit(kept: Kept, profile: JobProfile, flowing: Flowing, wanted: Wanted) -> Audit | None:
-    """What was to be expected of the setting in force at this rate, against what was measured."""
+def audit(kept: Kept, flowing: Flowing, wanted: Wanted) -> Audit | None:
+    """What the pass before knew of the setting in force at this rate, against what came."""
     expected = kept.expected
-    if expected is None or flowing.measured_s is None or flowing.rate_per_s <= 0:
+    if expected is None or kept.by is None or flowing.measured_s is None or flowing.rate_per_s <= 0:
         return None
-    found = predict(profile, kept.now, replace(expected.under, rate_per_s=flowing.rate_per_s))
+    found = predict(kept.by, kept.now, replace(expected.under, rate_per_s=flowing.rate_per_s))
     if not found.stable:
         return None
     return Audit(found.of(wanted.goal), *found.between(wanted.goal), flowing.measured_s)
@@ -66,7 +67,7 @@ def choose_plan(
     kept: Kept, flowing: Flowing, space: Space, wanted: Wanted, caution: Caution
 ) -> tuple[Kept, Decision]:
     """Decide whether the flow goes on as it is; the decision carries its own reason."""
-    checked = audit(kept, space.profile, flowing, wanted)
+    checked = audit(kept, flowing, wanted)
 
     def decided(action: str, because: str, after: Kept) -> tuple[Kept, Decision]:
         expected_s = after.expected.of(wanted.goal) if after.expected else None
@@ -78,16 +79,19 @@ def choose_plan(
         return decided("wait", "nothing is known of this flow's costs yet", kept)
     load = replace(wanted.load, rate_per_s=flowing.rate_per_s)
     now = predict(space.profile, kept.now, load)
-    here = replace(kept, expected=now)
+    here = replace(kept, expected=now, by=space.profile)
     if flowing.at_s - kept.changed_s < caution.cooldown_s:
         return decided("keep", "the last change is too recent", here)
     better = wished(space, replace(wanted, load=load), caution)
-    if better is None or better.candidate == kept.now:
+    # Waits and checkpoints of real-time mode are fixed when a query starts.
+    same = better is not None and better.candidate.mode == kept.now.mode == "real-time"
+    if better is None or same or better.candidate == kept.now:
         return decided("keep", kept_because(now, wanted, better), here)
     why = worth_it(now, better, wanted, caution)
     if why is None:
         return decided("keep", kept_because(now, wanted, better), here)
-    return decided("change", why, Kept(better.candidate, flowing.at_s, better, kept.changes + 1))
+    after = Kept(better.candidate, flowing.at_s, better, space.profile, kept.changes + 1)
+    return decided("change", why, after)
 
 
 def wished(space: Space, wanted: Wanted, caution: Caution) -> Prediction | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from headway.flow.goals import Goal
 from headway.measure.batches import BatchLine
-from headway.measure.latency import Latency
+from headway.measure.latency import QUANTILES, Latency
 
 WINDOW_S = 10.0  # of the newest batches, over which a goal is looked at
 LEAST_LINES = 3  # without which nothing is said
@@ -55,7 +55,8 @@ def measured(lines: Sequence[BatchLine], goal: Goal) -> float | None:
             count = sum(each["count"] for each in told)
             return sum(each["count"] * each["mean"] for each in told) / count
         # A line keeps few quantiles of its windows, which close together: the worst batch counts.
-        return float(max(each["p99" if goal.quantile > 0.9 else "p50"] for each in told))
+        name = next((name for name, q in QUANTILES.items() if q >= goal.quantile), "max")
+        return float(max(each[name] for each in told))
     whole = Latency.together(
         Latency.from_steps(line.latency, line.latency_steps) for line in lines if line.latency_steps
     )

@@ -35,6 +35,7 @@ class Cycles:
 
     cycle_s: Array
     service_s: Array
+    closing_s: Array  # more, for a batch that tells windows
 
     def spans(self, windows: bool, lateness_s: float) -> tuple[Array, Array]:
         """For each cycle the shortest latency of what arrives in it, and how much more it may be.
@@ -44,7 +45,7 @@ class Cycles:
         """
         if not windows:
             return self.service_s, self.cycle_s
-        least = self.cycle_s[1:] + self.service_s[1:] + lateness_s
+        least = self.cycle_s[1:] + self.service_s[1:] + self.closing_s[1:] + lateness_s
         return least, self.cycle_s[:-1]
 
 
@@ -62,7 +63,8 @@ def run_cycles(
         if turn >= WARM:
             cycles[turn - WARM], services[turn - WARM] = cycle, taken_s
         cycle = np.minimum(np.maximum(interval_s, taken_s + service.after_s(rows)), longest)
-    return Cycles(cycles, services)
+    closing = service.closing_s(np.maximum(1.0, rate_per_s * cycles))
+    return Cycles(cycles, services, closing)
 
 
 def spread_out(count: int, wanted: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:

@@ -16,8 +16,8 @@ def predict(profile: JobProfile, candidate: Candidate, under: Load) -> Predictio
         raise ValueError(f"the rate must be more than 0; got {under.rate_per_s:g}")
     if not known_in(profile, candidate.mode):
         raise PlanError(
-            f"the profile says nothing of {candidate.mode}; run the flow in that mode for a "
-            "minute, or make a profile of it with `headway profile`"
+            f"the profile says nothing of {candidate.mode}; run the flow in that mode for some "
+            "minutes, which leaves a profile in its folder"
         )
     if candidate.mode == "micro-batch":
         return predict_micro_batch(profile, candidate, under)

@@ -15,6 +15,7 @@ from statistics import median
 import numpy as np
 from numpy.typing import NDArray
 
+from headway.errors import PlanError
 from headway.measure.costs.profile import JobProfile
 from headway.measure.costs.stretches import PASSING, Stretch
 from headway.measure.moments import Moments
@@ -49,10 +50,14 @@ class Tasks:
         """How long a record waits for the task that maps it, and for the one that reduces it."""
         counts = {"fetch": self.candidate.mappers, "shuffle": self.candidate.reducers}
         needed = {"fetch": self.map_cpu_s, "shuffle": self.reduce_cpu_s}
-        rates = [under.rate_per_s * cpu for cpu in needed.values()]
+        threads = [
+            under.rate_per_s * needed[name] / count
+            for name, count in counts.items()
+            for _ in range(count)
+        ]
         found = {}
-        for place, name in enumerate(counts):
-            taken = taken_by_others(rates, place, self.candidate.lanes.cores)
+        for name, own in zip(counts, (0, len(threads) - 1), strict=True):
+            taken = taken_by_others(threads, own, self.candidate.lanes.cores)
             service_s = cpu_s(needed[name], self.candidate.lanes.cores, taken)
             service = Moments(1, service_s, 2 * service_s**2, 6 * service_s**3)
             gap_s = counts[name] / under.rate_per_s
@@ -71,7 +76,13 @@ def nearest(profile: JobProfile, rate_per_s: float) -> list[Stretch]:
 
 def tasks_of(profile: JobProfile, candidate: Candidate) -> Tasks:
     """What a record costs the tasks: at the highest rates seen, where polling hides least of it."""
-    known = sorted(profile.stream.stretches, key=lambda each: each.rate_per_s)
+    counted = [each for each in profile.stream.stretches if each.map_cpu_s > 0]
+    if not counted:
+        raise PlanError(
+            "the profile does not tell what a record costs the tasks in real-time mode: Spark no "
+            "longer knew the stages when it was asked. Run the flow there for some checkpoints more"
+        )
+    known = sorted(counted, key=lambda each: each.rate_per_s)
     high = known[-max(1, len(known) // 3) :]
     weights = [each.rate_per_s * each.seconds for each in high]
     map_s, reduce_s = (

@@ -57,6 +57,7 @@ class Service:
     after_fixed_s: float
     after_per_record_s: float
     ratios: Array
+    answering: float = 1.0
 
     @classmethod
     def of(cls, profile: JobProfile, candidates: Sequence[Candidate]) -> Service:
@@ -67,13 +68,19 @@ class Service:
         ratios = np.sort(costs.ratios if len(costs.ratios) >= LEAST_RATIOS else UNKNOWN_SPREAD)
         return cls(
             fixed, per_record, per_key, per_answer, Curve.of(costs.keys), Curve.of(costs.answers),
-            *costs.after_s.line, ratios,
+            *costs.after_s.line, ratios, costs.answering,
         )  # fmt: skip
 
     def batch_s(self, rows: Array) -> Array:
         """How long batches take from the decision to the publication, typically."""
-        shared = self.per_key_s * self.keys.at(rows) + self.per_answer_s * self.answers.at(rows)
-        return np.asarray(self.fixed_s + self.per_record_s * rows + shared)
+        told = self.per_answer_s * self.answers.at(rows) * self.answering
+        reduced = self.per_key_s * self.keys.at(rows)
+        return np.asarray(self.fixed_s + self.per_record_s * rows + reduced + told)
+
+    def closing_s(self, rows: Array) -> Array:
+        """How much longer a batch takes that has answers than batches do on average."""
+        more = self.per_answer_s * self.answers.at(rows) * (1 - self.answering)
+        return np.asarray(more)
 
     def after_s(self, rows: Array) -> Array:
         """How long Spark needs after a batch before the next can be decided."""

@@ -88,14 +88,25 @@ def planned(
     """A plan on the largest number of nodes that was tried, with its alternatives."""
     found = best[max(best)]
     load = replace(wanted.load, rate_per_s=rate_per_s or found[0].highest_per_s)
-    roomy = [r for r in found if r.highest_per_s >= load.rate_per_s * ROOM]
-    chosen = cheapest(profile, roomy, load) if rate_per_s and roomy else None
+    chosen = suited(profile, found, load) if rate_per_s else None
     chosen = chosen or Choice(found[0], predict(profile, found[0].candidate, load))
     others = [
         Choice(reach, predict(profile, reach.candidate, load), why_lost(reach, chosen.reach))
         for reach in different(chosen.reach, found)[:ALTERNATIVES]
     ]
     return Plan(wanted, rate_per_s, chosen, tuple(others), (), highest_of(best), tried_of(best))
+
+
+def suited(profile: JobProfile, found: list[Reach], load: Load) -> Choice | None:
+    """What suits a rate: micro-batch with room to grow, or without, then real-time mode."""
+    enough = [reach for reach in found if reach.highest_per_s >= load.rate_per_s]
+    roomy = [reach for reach in enough if reach.highest_per_s >= load.rate_per_s * ROOM]
+    for pool in (roomy, enough):
+        batches = [reach for reach in pool if reach.candidate.mode == "micro-batch"]
+        if batches:
+            # Without room the one that carries most comes first, whatever it costs.
+            return cheapest(profile, batches if pool is roomy else batches[:1], load)
+    return cheapest(profile, roomy, load) if roomy else None
 
 
 def cheapest(profile: JobProfile, roomy: list[Reach], load: Load) -> Choice:

@@ -57,11 +57,11 @@ class Space:
                 Candidate(mode, nodes, self.cores, m, r, interval_s=every) for every, m, r in made
             ]
         stretches = self.profile.stream.stretches
-        mappers_seen = stretches[-1].mappers if stretches else 1
+        seen = stretches[-1]
         waits = product(CHECKPOINTS_S, SHUFFLE_WAITS_S)
         return [
             Candidate(
-                mode, nodes, self.cores, mappers_seen * nodes, self.profile.lanes.reducers * nodes,
+                mode, nodes, self.cores, seen.mappers * nodes, seen.reducers * nodes,
                 checkpoint_s=every, shuffle_wait_s=wait,
             )
             for every, wait in waits

@@ -162,12 +162,17 @@ def choice_figures(choice: Choice, goal: Goal) -> dict[str, object]:
     return {
         **{name: getattr(candidate, name) for name in names},
         "rate_per_s": round(found.under.rate_per_s, 1),
-        "predicted_s": round(found.of(goal), 4),
-        "predicted_between_s": [round(low, 4), round(high, 4)],
-        "mean_s": round(found.mean_s, 4),
+        "predicted_s": finite(found.of(goal)),
+        "predicted_between_s": [finite(low), finite(high)],
+        "mean_s": finite(found.mean_s),
         "phases_s": {name: round(spent, 5) for name, spent in found.phases_s.items()},
         "highest_per_s": round(choice.reach.highest_per_s, 1),
-        "saturation_per_s": round(choice.reach.saturation_per_s, 1),
-        "core_s_per_million": round(found.core_s, 2),
+        "saturation_per_s": finite(choice.reach.saturation_per_s),
+        "core_s_per_million": finite(found.core_s),
         "because": choice.because,
     }
+
+
+def finite(value: float) -> float | None:
+    """A figure as JSON has it; None for what has no end."""
+    return round(value, 4) if np.isfinite(value) else None

@@ -87,3 +87,13 @@ def test_keys_that_are_all_there_grow_no_more() -> None:
 def test_growth_forgets() -> None:
     both = Growth().seen(100, 50).seen(1_000, 100).together(Growth().seen(100, 100), keep=0.1)
     assert 90 < both.at(100) < 100
+
+
+def test_what_is_all_but_forgotten_bends_no_curve() -> None:
+    growth = Growth()
+    for size, keys in ((100, 90), (5_000, 1_000), (20_000, 3_700)):
+        growth = growth.seen(size, keys)
+    for _ in range(3_000):
+        growth = growth.faded(0.97).seen(5_000, 1_000)
+    assert growth.at(5_000) == pytest.approx(1_000, rel=0.01)
+    assert len(growth.steps) == 1

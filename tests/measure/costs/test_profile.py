@@ -115,3 +115,37 @@ def test_what_is_no_profile_is_refused(text: str, tmp_path: Path) -> None:
         load_profile(path)
     with pytest.raises(RunError, match="make one with `headway profile`"):
         load_profile(tmp_path / "none.json")
+
+
+def test_a_stop_and_a_wait_for_records_are_not_the_time_that_spark_needs() -> None:
+    made = [
+        replace(
+            line, interval_s=0.0, published_s=START_S + n * 0.5,
+            moments={SERVICE: Moments.of([0.4]).as_dict()},
+            latency={**line.latency, "max": 0.9 if n < 6 else 0.3},
+        )
+        for n, line in enumerate(lines([100] * 10))
+    ]  # fmt: skip
+    learned = profile(made).batch.after_s
+    assert learned.points == pytest.approx(sum(0.99**n for n in range(5)), rel=0.01)
+    stopped = [*made[:5], *(replace(line, published_s=line.published_s + 9e4) for line in made[5:])]
+    assert profile(stopped).batch.after_s.at(100) == pytest.approx(0.1, rel=0.01)
+
+
+def test_batches_that_are_all_alike_move_the_ratios_and_not_the_line() -> None:
+    learned = profile(lines([10, 1_000, 10_000] * 8)).batch
+    slower = lines([1_000], fixed_s=0.4)[0]
+    assert learned.knows(1_000)
+    assert not learned.knows(1_000_000)
+    judged = learned
+    for _ in range(100):
+        judged = judged.judged(slower, LANES, keep=64)
+    assert judged.phases_s == learned.phases_s
+    assert len(judged.ratios) == 64
+    assert judged.ratios[-1] == pytest.approx(0.41 / 0.21, rel=0.02)
+
+
+def test_windows_that_are_told_now_and_then_cost_now_and_then() -> None:
+    made = [replace(line, answers=50 if n % 10 == 9 else 0)
+            for n, line in enumerate(lines([1_000] * 60))]  # fmt: skip
+    assert profile(made).batch.answering == pytest.approx(0.15, abs=0.12)

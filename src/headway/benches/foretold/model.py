@@ -92,7 +92,11 @@ def run(options: BenchOptions) -> dict[str, Any]:
         if not options.quick:
             found += [Compared(**each) for each in measure_streams(Path(place), options.full)]
         bar.advance(note="real-time mode")
-    figures = figures_of(found) | {"seed": options.seed, "profiled_rates": PROFILED}
+    wanted = sum(len(settings) for settings in chosen.values())
+    behind = wanted - sum(each.mode == "micro-batch" for each in found)
+    figures = figures_of(found) | {
+        "fell_behind": behind, "seed": options.seed, "profiled_rates": PROFILED
+    }  # fmt: skip
     options.keep("model", figures)
     Console(stderr=True).print(table_of(found))
     return figures

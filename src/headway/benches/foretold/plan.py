@@ -97,14 +97,14 @@ def cell_figures(cell: Cell, seen: list[Measured], sweep: list[Setting]) -> dict
         for each in seen
         if each.setting in sweep and each.setting.rate_per_s == cell.rate_per_s
     ]
-    own = [value_of(cell.goal, each) for each in seen if each.setting == cell.setting]
+    own = [value_of(cell.goal, each) for each in seen if each.setting == cell.setting][:1]
     best = min([*at_rate, *own], default=float("inf"))
-    met = bool(own) and cell.goal.met_by(min(own))
+    met = bool(own) and cell.goal.met_by(own[0])
     return {
         "goal": str(cell.goal),
         "rate_per_s": cell.rate_per_s,
         "planned_interval_s": cell.setting.interval_s if cell.setting else None,
-        "measured_s": rounded(min(own)) if own else None,
+        "measured_s": rounded(own[0]) if own else None,
         "met": met,
         "best_of_sweep_s": rounded(best),
         "possible": cell.goal.met_by(best),

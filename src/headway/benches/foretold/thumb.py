@@ -54,7 +54,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
             spark.stop()
     figures = {
         "plan_meets_every_goal": all(each["plan_met"] for each in found.values()),
-        "plan_carries_more": {n: each["plan_rate"] >= each["best_rule_rate"]
+        "plan_carries_more": {n: each["plan_rate"] > each["best_rule_rate"]
                               for n, each in found.items()},
         "workloads": found,
     }  # fmt: skip
@@ -86,9 +86,13 @@ def verdict(goal: Goal, plans: dict[float, Setting | None], seen: list[Measured]
     rules = {s: v for s, v in values.items() if s not in wanted}
     kept = [s.rate_per_s for s, v in rules.items() if goal.met_by(v)]
     by_plan = [s.rate_per_s for s in wanted if goal.met_by(values[s])]
+    refused = [rate for rate, setting in plans.items() if setting is None]
     return {
         "goal": str(goal),
-        "plan_met": all(goal.met_by(values[s]) for s in wanted),
+        # A rate that was refused although a rule kept the goal there counts as missed.
+        "plan_met": all(goal.met_by(values[s]) for s in wanted)
+        and not any(rate in kept for rate in refused),
+        "refused_rates": refused,
         "plan_rate": max(by_plan, default=0.0),
         "best_rule_rate": max(kept, default=0.0),
         "rules_met": len(kept),

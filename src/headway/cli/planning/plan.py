@@ -24,6 +24,10 @@ from headway.plan.space import space_of
 from headway.plan.text import arithmetic, every_text, plan_figures, plan_text
 
 INFEASIBLE = 3
+NOT_KNOWN = (
+    "(the profile says nothing of {mode}, which this flow suits: run it there for some minutes, "
+    "and plan with --profile FOLDER/profile.json)"
+)
 
 
 def plan(
@@ -46,11 +50,14 @@ def plan(
         raise UsedWrongly(f"the goal {goal!r} is per window, and this flow has none")
     space = space_of(known, modes_of(flow), cores or known.lanes.cores or os.cpu_count() or 1)
     found = make_plan(space, wanted, nodes, rate)
+    unknown = [mode for mode in modes_of(flow) if mode not in space.modes]
     if as_json:
-        print(json.dumps(plan_figures(found)))
+        print(json.dumps(plan_figures(found) | {"modes_not_known": unknown}))
     else:
         console = Console()
         say(console, plan_text(found))
+        for mode in unknown:
+            say(console, NOT_KNOWN.format(mode=mode))
         if every:
             say(console, every_text(found))
         if explain and found.chosen:

@@ -107,14 +107,16 @@ class BatchRun:
         return [self.world.on_core(n, fit.at(float(x)) * ratio) for n, x in enumerate(shares)]
 
     def _write(self, rows: int, ratio: float) -> list[Process]:
-        """Rows for the reducers, written by each mapper; the profile's figure is that of a disk."""
-        fit = self.profile.batch.phases_s.get("shuffle write")
+        """Rows for the reducers, written by each node, on the disk of the profile or another."""
+        costs, nodes = self.profile.batch, self.world.machines.nodes
+        fit = costs.phases_s.get("shuffle write")
+        if self.world.machines.disk_mb_per_s is not None:
+            megabytes = costs.shuffle_bytes.at(rows) / 1e6 / nodes
+            return [self.world.to_disk(node, megabytes) for node in range(nodes)]
         if fit is None:
             return []
         each = rows / self.candidate.lanes.mapping(self.candidate.mappers)
-        return [
-            self.world.on_core(n, fit.at(each) * ratio) for n in range(self.world.machines.nodes)
-        ]
+        return [self.world.on_core(node, fit.at(each) * ratio) for node in range(nodes)]
 
     def _fetch(self, rows: int) -> list[Process]:
         """What each node takes from the others: nothing when there are none."""

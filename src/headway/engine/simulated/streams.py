@@ -32,7 +32,8 @@ class Group:
     mapped_s: float = 0.0
     reduced_s: float = 0.0
     told_s: float = 0.0
-    paused_s: float = 0.0
+    read_pause_s: float = 0.0
+    reduce_pause_s: float = 0.0
 
 
 class StreamRun:
@@ -85,7 +86,7 @@ class StreamRun:
         for group in groups:
             ready_s = group.came_s + self._passing("fetch", self._waited_s["fetch"])
             yield env.timeout(max(0.0, ready_s - env.now))
-            group.paused_s += yield from self._wait_for_checkpoint()
+            group.read_pause_s = yield from self._wait_for_checkpoint()
             group.read_s = env.now
             yield from self.world.on_core(number, group.count * tasks.map_cpu_s)
             group.mapped_s = env.now
@@ -104,7 +105,7 @@ class StreamRun:
         task = self.candidate.mappers + number
         while True:
             group = yield store.get()
-            group.paused_s += yield from self._wait_for_checkpoint()
+            group.reduce_pause_s = yield from self._wait_for_checkpoint()
             yield from self.world.on_core(task, group.count * self._tasks.reduce_cpu_s)
             group.reduced_s = env.now
             group.told_s = env.now + self._passing("publish") + self._passing("map")
@@ -150,10 +151,10 @@ class StreamRun:
 def parts_of(groups: list[Group], counts: NDArray[np.int64]) -> dict[str, Latency]:
     """The time of records in each phase."""
     parts = {
-        "pause": [g.paused_s for g in groups],
-        "fetch": [g.read_s - g.came_s for g in groups],
+        "pause": [g.read_pause_s + g.reduce_pause_s for g in groups],
+        "fetch": [g.read_s - g.came_s - g.read_pause_s for g in groups],
         "map": [g.mapped_s - g.read_s for g in groups],
-        "shuffle": [g.reduced_s - g.mapped_s - g.paused_s for g in groups],
+        "shuffle": [g.reduced_s - g.mapped_s - g.reduce_pause_s for g in groups],
         "publish": [g.told_s - g.reduced_s for g in groups],
     }
     return {name: repeated(each, counts) for name, each in parts.items()}

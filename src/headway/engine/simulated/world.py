@@ -22,14 +22,14 @@ class Machines:
 
     nodes, cores     how many machines, and cores of each
     link_mb_per_s    what a node sends to the others, and takes from them
-    disk_mb_per_s    what a node writes
+    disk_mb_per_s    what a node writes; None for a disk as fast as that of the profile
     slow_share       the share of tasks that are stragglers, and slow_times how long they take
     """
 
     nodes: int = 1
     cores: int = 2
     link_mb_per_s: float = 1_000.0
-    disk_mb_per_s: float = 500.0
+    disk_mb_per_s: float | None = None
     slow_share: float = 0.0
     slow_times: float = 1.0
 
@@ -112,7 +112,8 @@ class World:
         """Bytes that a node writes."""
         with self.disks[node].request() as disk:
             yield disk
-            yield self.env.timeout(megabytes / self.machines.disk_mb_per_s)
+            if self.machines.disk_mb_per_s is not None:
+                yield self.env.timeout(megabytes / self.machines.disk_mb_per_s)
 
     def together(self, processes: list[Process]) -> simpy.Event:
         """All of them at once; done when the last is."""

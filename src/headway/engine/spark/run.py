@@ -71,6 +71,8 @@ def run(
     handle = RunHandle(flow, wanted, spark, open_folder(place, flow, settings.buckets), settings)
     if wanted is not None and settings.keeping != "off" and gated(flow):
         handle.keeper = Keeper(handle, wanted, known, handle.folder)
+        if not handle.active:  # it has ended meanwhile, and could not close what was not there
+            handle.keeper.close()
     return handle
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from math import log2
 from typing import Any
 
 from headway.measure.batches import BatchLine
@@ -17,7 +18,9 @@ BY_KEY = ("fetch", "reduce", "state")
 BY_ANSWER = ("collect", "publish")
 BY_TASK = ("launch",)
 FADE = 0.99  # a batch counts by so much of what the next one counts: costs change as Java warms up
+ANSWERING = 0.05  # how much one batch tells about how many have answers
 RATIOS = 256  # how many batches tell how far batches lie from the line
+LONGEST_AFTER_S = 5.0  # what lies longer between two batches is a stop, not Spark
 STRAY = 1.8  # a batch that took so many times what was expected says nothing about the line
 SETTLED = 8  # batches before which nothing is called stray
 FITS = ("task_s", "shuffle_bytes", "memory_bytes", "after_s")
@@ -74,6 +77,7 @@ class BatchCosts:
     memory_bytes   memory that the state store takes, over the keys that are kept
     ratios         how many times longer than expected batches took, the newest last
     arrivals       moments of the times between arrivals
+    answering      the share of batches that have answers: windows are told when they close
     """
 
     batches: int = 0
@@ -87,6 +91,7 @@ class BatchCosts:
     memory_bytes: Fit = field(default_factory=Fit)
     ratios: tuple[float, ...] = ()
     arrivals: Moments = field(default_factory=Moments)
+    answering: float = 1.0
 
     def seen(self, line: BatchLine, lanes: Lanes, fade: float = FADE) -> BatchCosts:
         """The costs with one more batch; one that tells nothing changes nothing.
@@ -115,11 +120,36 @@ class BatchCosts:
             },
             keys=self.keys.faded(fade).seen(rows, keys),
             answers=self.answers.faded(fade).seen(rows, line.answers),
+            answering=self.answering + (float(line.answers > 0) - self.answering) * ANSWERING,
             task_s=with_work(self.task_s, rows, work, "task_s"),
             shuffle_bytes=with_work(self.shuffle_bytes, rows, work, "shuffle_bytes"),
             memory_bytes=with_work(self.memory_bytes, work.get("states", 0), work, "memory_bytes"),
             arrivals=Moments.together([self.arrivals, came]),
         )
+
+    def judged(self, line: BatchLine, lanes: Lanes, keep: int) -> BatchCosts:
+        """The costs as they are, with how far one more batch lay from them.
+
+        While a flow runs steadily its batches are all alike, which tells how costs have changed and
+        nothing about what is fixed in them: the line stays, and the ratios to it move.
+        """
+        if not line.rows or not line.phases:
+            return self
+        spent_s = sum(p["mean"] for n, p in line.phases.items() if n not in NOT_COSTS)
+        keys = line.work.get("keys", 0.0) or float(line.rows)
+        size = BatchSize(line.rows, keys, line.answers, line.readers, lanes)
+        ratio = round(spent_s / max(self.batch_s(size), 1e-6), 4)
+        return replace(
+            self,
+            batches=self.batches + 1,
+            records=self.records + line.rows,
+            ratios=(*self.ratios, ratio)[-keep:],
+        )
+
+    def knows(self, rows: float, least: float = 4.0) -> bool:
+        """Whether batches of about this size were seen."""
+        powers = {power: weight for power, weight, *_ in self.keys.steps}
+        return rows > 0 and powers.get(round(log2(rows)), 0.0) >= least
 
     def followed(self, before: BatchLine, after: BatchLine) -> BatchCosts:
         """The costs with the time between two batches, if nothing but Spark lay in between."""
@@ -127,10 +157,13 @@ class BatchCosts:
             return self
         decided_s = before.published_s - before.moments[SERVICE]["first"]
         next_s = after.published_s - after.moments[SERVICE]["first"]
-        idle = decided_s + before.interval_s > before.published_s or not after.rows
-        if idle or after.batch != before.batch + 1 or not before.rows:
+        if after.batch != before.batch + 1 or not before.rows or not after.rows:
             return self
+        waited = decided_s + before.interval_s > before.published_s
+        idle = after.published_s - float(after.latency["max"]) > before.published_s
         between_s = max(0.0, next_s - before.published_s)
+        if waited or idle or between_s > LONGEST_AFTER_S:
+            return self
         return replace(self, after_s=self.after_s.faded(FADE).seen(before.rows, between_s))
 
     def size(self, rows: float, readers: int, lanes: Lanes) -> BatchSize:
@@ -154,6 +187,7 @@ class BatchCosts:
             fits,
             ratios=(*self.ratios, *newer.ratios)[-RATIOS:],
             arrivals=Moments.together([self.arrivals.faded(keep), newer.arrivals]),
+            answering=newer.answering,
             **{n: getattr(self, n).together(getattr(newer, n), keep) for n in (*GROWTHS, *FITS)},
         )
 
@@ -165,6 +199,7 @@ class BatchCosts:
             "phases_s": {name: fit.as_dict() for name, fit in self.phases_s.items()},
             "ratios": list(self.ratios),
             "arrivals": self.arrivals.as_dict(),
+            "answering": self.answering,
             **{name: getattr(self, name).as_dict() for name in FITS},
             **{name: [list(step) for step in getattr(self, name).steps] for name in GROWTHS},
         }
@@ -181,6 +216,7 @@ class BatchCosts:
             {name: Fit(**fit) for name, fit in kept["phases_s"].items()},
             ratios=tuple(kept["ratios"]),
             arrivals=Moments.from_dict(kept["arrivals"]),
+            answering=float(kept["answering"]),
             **parts,
         )
 

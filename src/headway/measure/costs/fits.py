@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from math import exp, log, log2
 
+FORGOTTEN = 1e-3  # of the weight of what is known best
 SMALL = 1_000.0  # up to about this many records each point counts alike; beyond, by its share
 
 
@@ -105,11 +106,14 @@ class Growth:
         for power, *more in other.steps:
             own = known.get(power, (0.0, 0.0, 0.0))
             known[power] = (own[0] + more[0], own[1] + more[1], own[2] + more[2])
-        return Growth(tuple((power, *sums) for power, sums in sorted(known.items())))
+        # What is all but forgotten would bend the curve as much as what is known well.
+        least = FORGOTTEN * max((sums[0] for sums in known.values()), default=0.0)
+        kept = sorted((power, *sums) for power, sums in known.items() if sums[0] >= least)
+        return Growth(tuple(kept))
 
     def faded(self, keep: float) -> Growth:
         """The same points, counting only by a share."""
-        return Growth(tuple((power, w * keep, x * keep, y * keep) for power, w, x, y in self.steps))
+        return self.together(Growth(), keep)
 
     def at(self, x: float) -> float:
         """How many there are of x: between what was seen around it, or as the nearest two grow.

@@ -37,6 +37,7 @@ class Stretch:
     shuffle_wait_s: float = 0.0
     fetch_wait_s: float = 0.0
     mappers: int = 1
+    reducers: int = 1
 
     @classmethod
     def of(cls, line: BatchLine) -> Stretch | None:
@@ -56,6 +57,7 @@ class Stretch:
             **cpu,
             **waits,
             mappers=max(1, line.readers),
+            reducers=max(1, round(line.work.get("tasks", 1))),
         )
 
 

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 import headway as hw
 from headway.clock import SystemClock
-from headway.engine.spark.learning.keeping import Keeper, first_settings
+from headway.engine.spark.learning.keeping import Keeper, Learned, first_settings
 from headway.flow.goals import parse_goal
 from headway.keep.decisions import DECISIONS, read_decisions
 from headway.keep.loop import Caution
@@ -19,12 +19,15 @@ from headway.measure.batches import BatchLine
 from headway.measure.costs.lanes import Lanes
 from headway.measure.costs.profile import JobProfile
 from headway.measure.moments import Moments
+from headway.model.candidate import Candidate
+from headway.model.service import Service
 from headway.plan.modes import Mode
 from headway.testing.logs import made_lines
 from headway.workloads.makers.keyed import Keyed
 from tests.model.profiles import batch_costs
 
 CLOCK = SystemClock()
+HALF = Candidate("micro-batch", 1, 2, 2, 2, interval_s=0.5)
 QUICK = Caution(every_s=0.05, cooldown_s=0.1)
 
 
@@ -35,16 +38,19 @@ class NoRun:
         self.flow, self.settings, self.lanes = flow, settings, Lanes(2, 2)
         self.mode: Mode = "micro-batch"
         self.pace = settings.pace
+        self.begun = False
         self.told: list[tuple[str, int]] = []
 
     def lines(self) -> list[BatchLine]:
-        return made_lines(60, query=self.flow.sinks[0].name)
+        """None at first, as the keeper begins with the run."""
+        begun, self.begun = self.begun, True
+        return made_lines(60, query=self.flow.sinks[0].name) if begun else []
 
     def set_pace(self, *, interval: str, readers: int) -> hw.Pace:
         self.told.append((interval, readers))
         return self.pace
 
-    def switch(self, mode: Mode) -> float:
+    def switch(self, mode: Mode, patience_s: float) -> float:
         raise AssertionError("this flow has one mode")
 
 
@@ -129,3 +135,17 @@ def wait_until_changed(keeper: Keeper) -> None:
     while not any(decision.action == "change" for decision in keeper.decisions):
         assert CLOCK.steady_s() < until, keeper.decisions
         CLOCK.sleep(0.1)
+
+
+def test_a_run_that_is_steady_for_hours_does_not_forget_what_is_fixed() -> None:
+    run = NoRun(flow(), hw.Settings())
+    run.begun = True
+    learned = Learned(JobProfile(run.flow.fingerprint, run.lanes, batch_costs()))
+    before = Service.of(learned.profile, [HALF]).saturation_per_s[0]
+    steady = run.lines()[-1]
+    lines = [replace(steady, published_s=steady.published_s + n, batch=n) for n in range(900)]
+    learned.see(lines, run.flow.sinks[0].name)
+    after = Service.of(learned.profile, [HALF])
+    ratio = after.ratios.mean()
+    assert after.saturation_per_s[0] == pytest.approx(before / ratio, rel=0.5)
+    assert len(learned.profile.batch.ratios) <= 256

@@ -10,9 +10,9 @@ from typing import Protocol
 
 from headway.engine.spark.learning.figures import WARM, of_mode
 from headway.engine.spark.settings import Settings
-from headway.errors import HeadwayError
 from headway.flow.goals import Goal
 from headway.flow.graph import Flow
+from headway.flow.rates import RateSchedule
 from headway.keep.decisions import DECISIONS, Decision, write_decision
 from headway.keep.loop import Caution, Kept, choose_plan, load_of
 from headway.keep.pacing import Pace
@@ -27,8 +27,10 @@ from headway.plan.planner import make_plan
 from headway.plan.search import Wanted
 from headway.plan.space import space_of
 
-FADE = 0.97  # of what was known, at each new batch: the flow as it is now counts most
-LEAST_BATCHES = 8  # of the running flow before anything is changed
+LEARNING = 48  # batches that teach what is fixed and what each record costs, whatever their size
+RECENT = 64  # batches that tell how costs have changed
+LEAST_BATCHES = 8  # of the running flow before anything is changed; a stretch counts as half of it
+RESTART_S = 15.0
 
 
 class Run(Protocol):
@@ -56,33 +58,40 @@ class Run(Protocol):
         """Change the pace."""
         ...
 
-    def switch(self, mode: Mode) -> float:
+    def switch(self, mode: Mode, patience_s: float) -> float:
         """Change the mode; returns the seconds that it took."""
         ...
 
 
 @dataclass(slots=True)
 class Learned:
-    """What is known of the costs of the running flow, brought up to date batch by batch."""
+    """What is known of the costs of the running flow, brought up to date batch by batch.
+
+    Batches of a size that was not seen teach the line; those of a known size tell how costs have
+    changed (see BatchCosts.judged).
+    """
 
     profile: JobProfile
     seen: int = 0
-    newest: float = 0.0
+    newest_s: float = 0.0
 
     def see(self, lines: list[BatchLine], query: str) -> None:
         """Learn from batches that are new."""
-        batch = self.profile.batch
+        batch, lanes = self.profile.batch, self.profile.lanes
         known = of_mode(lines, query, "micro-batch")[WARM["micro-batch"] :]
-        fresh = [line for line in known if line.published_s > self.newest]
+        fresh = [line for line in known if line.published_s > self.newest_s]
         for before, line in zip([None, *fresh], fresh, strict=False):
-            batch = batch.seen(line, self.profile.lanes, FADE)
+            if batch.batches < LEARNING or not batch.knows(line.rows):
+                batch = batch.seen(line, lanes, 1.0)
+            else:
+                batch = batch.judged(line, lanes, RECENT)
             batch = batch if before is None else batch.followed(before, line)
         streams = of_mode(lines, query, "real-time")[WARM["real-time"] :]
-        told = stream_costs(line for line in streams if line.published_s > self.newest)
+        told = stream_costs(line for line in streams if line.published_s > self.newest_s)
         stream: StreamCosts = self.profile.stream.together(told, 1.0)
         self.profile = replace(self.profile, batch=batch, stream=stream)
-        self.seen += len(fresh) + len(told.stretches)
-        self.newest = max([self.newest, *(line.published_s for line in lines)])
+        self.seen += len(fresh) + LEAST_BATCHES // 2 * len(told.stretches)
+        self.newest_s = max([self.newest_s, *(line.published_s for line in lines)])
 
 
 class Keeper:
@@ -96,14 +105,17 @@ class Keeper:
         folder: Path,
         caution: Caution | None = None,
     ) -> None:
-        self._run, self._folder = run, folder
+        self._run, self._folder, self._goal = run, folder, goal
+        # What was there before this run began is in the profile already, and no news of the rate.
+        self._begun_s = max((line.published_s for line in run.lines()), default=0.0)
         self._learned = Learned(known)
-        self._passive = run.settings.keeping == "passive"
+        # A limit on the rows of a batch is a wish that the model knows nothing of.
+        self._passive = run.settings.keeping == "passive" or run.pace.max_rows is not None
         self._lateness_s = lateness_of(run.flow)
-        self._goal = goal
         self.caution = caution or Caution()
         self.kept = Kept(candidate_of(run))
         self.decisions: list[Decision] = []
+        self._looked_s = 0.0
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._loop, name="headway-keeper", daemon=True)
         self._thread.start()
@@ -116,35 +128,40 @@ class Keeper:
         while not self._over.wait(self.caution.every_s):
             try:
                 self._pass()
-            except HeadwayError as error:
-                sys.stderr.write(f"the keeper leaves the flow as it is: {error}\n")
-                return
+            except Exception as error:
+                # A pass that fails leaves the flow as it is; the next one may know more.
+                if not self._over.is_set():
+                    sys.stderr.write(f"the keeper leaves the flow as it is: {error}\n")
 
     def _pass(self) -> None:
-        lines = self._run.lines()
         query = self._run.flow.sinks[0].name
-        self._learned.see(lines, query)
-        own = [line for line in lines if line.query == query]
-        flowing = look(own[WARM["micro-batch"] :], self._goal)
+        lines = [line for line in self._run.lines() if line.query == query]
+        own = [line for line in lines if line.published_s > self._begun_s]
+        self._learned.see(own, query)
+        self.kept = replace(self.kept, now=candidate_of(self._run, self.kept.now))
+        since = [line for line in own[1:] if line.published_s >= self.kept.changed_s]
+        flowing = look(since, self._goal)
         if flowing is None or self._learned.seen < LEAST_BATCHES or self._over.is_set():
             return
-        profile = self._learned.profile
-        lanes = self._run.lanes
+        if flowing.at_s <= self._looked_s:
+            return  # no batch has ended since
+        self._looked_s = flowing.at_s
+        profile, lanes = self._learned.profile, self._run.lanes
         space = space_of(profile, modes_of(self._run.flow), lanes.cores, lanes.reducers)
         wanted = Wanted(self._goal, load_of(profile, 1.0, self._lateness_s))
         before = self.kept
         self.kept, said = choose_plan(before, flowing, space, wanted, self.caution)
         if said.action == "change":
-            if self._passive:
-                self.kept = replace(before, expected=self.kept.expected)
-                said = replace(said, action="would change")
-            else:
-                self._apply(before.now, self.kept.now)
+            said = self._act(before, said)
         self.decisions.append(said)
         write_decision(self._folder / DECISIONS, said)
 
-    def _apply(self, before: Candidate, after: Candidate) -> None:
-        """Bring a decision about."""
+    def _act(self, before: Kept, said: Decision) -> Decision:
+        """Bring a decision about, or say that it would have been."""
+        if self._passive:
+            self.kept = replace(before, expected=self.kept.expected, by=None)
+            return replace(said, action="would change", candidate=before.now)
+        after = said.candidate
         if after.mode == "real-time":
             knobs = replace(
                 self._run.settings.real_time,
@@ -152,19 +169,31 @@ class Keeper:
                 shuffle_wait_s=after.shuffle_wait_s,
             )
             self._run.settings = replace(self._run.settings, real_time=knobs)
-        if after.mode != before.mode:
-            gap_s = self._run.switch(after.mode)
+        if after.mode != before.now.mode:
+            patience_s = self._run.settings.real_time.checkpoint_s + RESTART_S
+            gap_s = self._run.switch(after.mode, patience_s)
+            if self._run.mode != after.mode:
+                self.kept = before
+                return replace(
+                    said, action="keep", because="the run has ended", candidate=before.now
+                )
             self.caution = replace(self.caution, restart_s=max(gap_s, 0.5))
         if after.mode == "micro-batch":
             self._run.set_pace(interval=f"{after.interval_s}s", readers=after.mappers)
+        return said
 
 
-def candidate_of(run: Run) -> Candidate:
-    """The way in which a run runs now."""
+def candidate_of(run: Run, like: Candidate | None = None) -> Candidate:
+    """The way in which a run runs now; what it does not tell is as in a candidate before."""
     lanes, knobs = run.lanes, run.settings.real_time
-    readers = run.pace.readers or lanes.cores
+    if run.mode == "real-time":
+        mappers = like.mappers if like is not None and like.mode == "real-time" else 1
+        reducers, every_s = knobs.tasks, run.settings.pace.interval_s
+    else:
+        mappers, reducers = run.pace.readers or lanes.cores, lanes.reducers
+        every_s = run.pace.interval_s
     return Candidate(
-        run.mode, 1, lanes.cores, readers, lanes.reducers, run.pace.interval_s,
+        run.mode, 1, lanes.cores, mappers, reducers, every_s,
         knobs.checkpoint_s, knobs.shuffle_wait_s, knobs.fetch_wait_s,
     )  # fmt: skip
 
@@ -189,14 +218,24 @@ def first_settings(
 
 
 def planned(goal: Goal, flow: Flow, known: JobProfile) -> Candidate | None:
-    """The plan for the rate at which records came when the profile was made; None without one."""
-    came = known.batch.arrivals if known.batch.arrivals.count else known.stream.arrivals
-    if known.empty or not came.count or came.first <= 0:
+    """The plan for the rate that is to be expected; None where no plan or no rate is known."""
+    rate_per_s = rate_of(flow, known)
+    if known.empty or rate_per_s <= 0:
         return None
     space = space_of(known, modes_of(flow), known.lanes.cores, known.lanes.reducers)
     wanted = Wanted(goal, load_of(known, 1.0, lateness_of(flow)))
-    chosen = make_plan(space, wanted, 1, 1 / came.first).chosen
+    chosen = make_plan(space, wanted, 1, rate_per_s).chosen
     return chosen.candidate if chosen else None
+
+
+def rate_of(flow: Flow, known: JobProfile) -> float:
+    """The rate to expect: what a replay says, or how records came so far; 0 where none is known."""
+    found = (getattr(source.topic, "rate", None) for source in flow.sources)
+    rates = [each for each in found if isinstance(each, RateSchedule) and each.steps]
+    if len(rates) == len(flow.sources):
+        return float(sum(rate.rate_at(0.0) for rate in rates))
+    came = known.batch.arrivals if known.batch.arrivals.count else known.stream.arrivals
+    return 1 / came.first if came.count and came.first > 0 else 0.0
 
 
 def lateness_of(flow: Flow) -> float:

@@ -155,7 +155,7 @@ class RealTimeMeter(Meter):
     def _work(self, progress: dict[str, Any], started_s: float) -> dict[str, float]:
         """What was done since the last checkpoint, and how long records might wait for others."""
         own = [stage for stage in self.look() if stage.submitted_us >= started_s * 1e6 - SLACK_US]
-        waits = {n: getattr(self._knobs, n) for n in ("shuffle_wait_s", "fetch_wait_s")}
+        waits = {n: getattr(self._knobs, n) for n in ("shuffle_wait_s", "fetch_wait_s", "tasks")}
         return work_of(progress, None) | cpu_of(own) | waits
 
     def _moments(self, ranges: Ranges, mapped: Latency) -> dict[str, dict[str, float]]:
