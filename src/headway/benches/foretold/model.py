@@ -81,7 +81,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
         try:
             for name, settings in chosen.items():
                 bench = Workbench(spark, MEASURED[name], Path(place) / name)
-                profile = bench.learn(PROFILED[name], 20.0 if options.quick else 45.0)
+                profile = bench.learn(PROFILED[name], 20.0 if options.quick else 80.0)
                 bar.advance(note=f"{name} profiled")
                 seconds, warm_s = (8.0, 3.0) if options.quick else (16.0, 5.0)
                 plan = [Step(setting, seconds, warm_s) for setting in settings]

@@ -20,7 +20,7 @@ from headway.plan.modes import RealTime
 from headway.testing.broker import Broker
 from headway.workloads.makers.keyed import Keyed
 
-WARM_S, STEP_S, SKIPPED_S = 15.0, 22.0, 4.0
+WARM_S, STEP_S, SKIPPED_S = 40.0, 22.0, 4.0
 CHECKPOINT_S = 10.0
 LEARNED = (1_000.0, 2_000.0)  # the rates that a profile is made at
 FORETOLD = (500.0, 4_000.0, 8_000.0)

@@ -75,7 +75,7 @@ class Workbench:
         turns = [Setting(rate_per_s, every, n) for n in (2, 1) for every in PROFILED_S]
         count = max(len(turns), round(seconds / TURN_S))
         steps = [Step(turns[n % len(turns)], TURN_S, 0.0) for n in range(count)]
-        warm_s = seconds / 3
+        warm_s = seconds / 2
         lines, begun_s, handle = self._run(steps)
         kept = [line for line in lines if line.started_s >= begun_s + warm_s]
         return profile_of(kept, handle.flow.fingerprint, "micro-batch", handle.lanes)
