@@ -30,7 +30,7 @@ def test_a_profile_tells_what_batches_of_several_sizes_cost(
     records = hw.replay(Keyed(keys=50), rate=1_000)
     flow = records.key("key").reduce(n="count(*)").to(f"parquet:{tmp_path / 'out'}")
     notes: list[str] = []
-    trial = Trial(15.0, hw.Settings(), tmp_path / "run", lambda gone_s, note: notes.append(note))
+    trial = Trial(6.0, hw.Settings(), tmp_path / "run", lambda gone_s, note: notes.append(note))
     learned = profile_flow(flow, trial)
     assert {"warm-up", "10 records"} <= set(notes)
     assert learned.flow == flow.fingerprint
