@@ -91,6 +91,12 @@ class Flow:
         return tuple(step for step in self.steps if isinstance(step, STATEFUL))
 
     @property
+    def lateness_s(self) -> float:
+        """How long windows wait for stragglers, at most; 0 without windows."""
+        late_us = [step.window.lateness_us for step in self.stateful() if step.window]
+        return max(late_us, default=0) / 1e6
+
+    @property
     def fingerprint(self) -> str:
         """A short text that changes when the state or the offsets of a checkpoint would not fit."""
         kept = [step for step in self.steps if not isinstance(step, Sink)]

@@ -49,7 +49,6 @@ class Kept:
     changed_s: float = 0.0
     expected: Prediction | None = None
     by: JobProfile | None = None  # by which it was foretold
-    changes: int = 0
 
 
 def audit(kept: Kept, flowing: Flowing, wanted: Wanted) -> Audit | None:
@@ -90,7 +89,7 @@ def choose_plan(
     why = worth_it(now, better, wanted, caution)
     if why is None:
         return decided("keep", kept_because(now, wanted, better), here)
-    after = Kept(better.candidate, flowing.at_s, better, space.profile, kept.changes + 1)
+    after = Kept(better.candidate, flowing.at_s, better, space.profile)
     return decided("change", why, after)
 
 
@@ -142,5 +141,5 @@ def text_of(seconds: float) -> str:
 
 def load_of(profile: JobProfile, rate_per_s: float, lateness_s: float = 0.0) -> Load:
     """A load that comes as regularly as records came so far."""
-    came = profile.batch.arrivals if profile.batch.arrivals.count else profile.stream.arrivals
+    came = profile.arrivals
     return Load(rate_per_s, came.variation if came.count else 1.0, lateness_s)

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from headway.clock import SystemClock
+from headway.engine.spark.learning.profiling import drop
 from headway.engine.spark.run import RunHandle, run
 from headway.engine.spark.settings import Settings
 from headway.errors import RunError
@@ -164,7 +164,3 @@ def foretell(profile: JobProfile, setting: Setting) -> Prediction:
     """What the model says about a setting."""
     candidate = setting.candidate(profile.lanes.cores)
     return predict(profile, candidate, Load(setting.rate_per_s, 0.0))
-
-
-def drop(batch: int, answers: pa.Table) -> None:
-    """Take answers and do nothing with them."""

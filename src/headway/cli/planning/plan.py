@@ -44,8 +44,7 @@ def plan(
     """Find the setting that keeps a goal at the highest rate, on the fewest nodes; runs nothing."""
     flow = load_flow(file)
     known = known_profile(flow, profile)
-    lateness = [step.window.lateness_us for step in flow.stateful() if step.window]
-    wanted = Wanted(parse_goal(goal), load_of(known, 1.0, max(lateness, default=0) / 1e6))
+    wanted = Wanted(parse_goal(goal), load_of(known, 1.0, flow.lateness_s))
     if wanted.goal.per == "window" and not any(s.window for s in flow.stateful()):
         raise UsedWrongly(f"the goal {goal!r} is per window, and this flow has none")
     space = space_of(known, modes_of(flow), cores or known.lanes.cores or os.cpu_count() or 1)

@@ -13,6 +13,7 @@ from headway.measure.batches import BatchLine
 from headway.measure.costs.batches import BatchCosts, batch_costs
 from headway.measure.costs.lanes import Lanes
 from headway.measure.costs.stretches import StreamCosts, stream_costs
+from headway.measure.moments import Moments
 
 VERSION = 2
 PROFILES = Path(".headway") / "profiles"  # where `headway profile` keeps what it learned
@@ -31,6 +32,11 @@ class JobProfile:
     def empty(self) -> bool:
         """Whether nothing was learned."""
         return not self.batch.batches and not self.stream.stretches
+
+    @property
+    def arrivals(self) -> Moments:
+        """How records came: as the gate saw it, or as real-time mode did."""
+        return self.batch.arrivals if self.batch.arrivals.count else self.stream.arrivals
 
     def batch_s(self, rows: float, readers: int | None = None) -> float:
         """How long a batch of so many records takes on the lanes of this profile."""

@@ -111,7 +111,7 @@ class Keeper:
         self._learned = Learned(known)
         # A limit on the rows of a batch is a wish that the model knows nothing of.
         self._passive = run.settings.keeping == "passive" or run.pace.max_rows is not None
-        self._lateness_s = lateness_of(run.flow)
+        self._lateness_s = run.flow.lateness_s
         self.caution = caution or Caution()
         self.kept = Kept(candidate_of(run))
         self.decisions: list[Decision] = []
@@ -223,7 +223,7 @@ def planned(goal: Goal, flow: Flow, known: JobProfile) -> Candidate | None:
     if known.empty or rate_per_s <= 0:
         return None
     space = space_of(known, modes_of(flow), known.lanes.cores, known.lanes.reducers)
-    wanted = Wanted(goal, load_of(known, 1.0, lateness_of(flow)))
+    wanted = Wanted(goal, load_of(known, 1.0, flow.lateness_s))
     chosen = make_plan(space, wanted, 1, rate_per_s).chosen
     return chosen.candidate if chosen else None
 
@@ -234,11 +234,5 @@ def rate_of(flow: Flow, known: JobProfile) -> float:
     rates = [each for each in found if isinstance(each, RateSchedule) and each.steps]
     if len(rates) == len(flow.sources):
         return float(sum(rate.rate_at(0.0) for rate in rates))
-    came = known.batch.arrivals if known.batch.arrivals.count else known.stream.arrivals
+    came = known.arrivals
     return 1 / came.first if came.count and came.first > 0 else 0.0
-
-
-def lateness_of(flow: Flow) -> float:
-    """How long the windows of a flow wait for stragglers, in seconds."""
-    lateness = [step.window.lateness_us for step in flow.stateful() if step.window]
-    return max(lateness, default=0) / 1e6
