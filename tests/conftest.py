@@ -20,8 +20,9 @@ settings.load_profile("headway")
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    """A local Spark with headway's own settings, and slots enough for real-time mode."""
+    """A local Spark with headway's own settings, a UI, and slots enough for real-time mode."""
     settings = {"spark.sql.shuffle.partitions": "2"}
+    settings |= {"spark.ui.enabled": "true", "spark.ui.port": "0"}
     if any(kafka_home().glob("connector/*.jar")):
         settings["spark.jars"] = ",".join(str(jar) for jar in connector_jars())
     session = open_session("local[6]", settings)

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from headway.benches.outsider import Watched
-from headway.benches.realtime import Span, quantiles, settled_s
+from headway.benches.realtime import quantiles, settled_s
 from headway.benches.switch import silences_s
 from headway.benches.tradeoff import Stairs, steps_of
+from headway.benches.turns import Turn, parts_of
 from headway.testing.outside import Seen, numbered
 from headway.testing.processes import cpu_s
 
@@ -22,10 +23,12 @@ def watched(due_s: list[float], late_s: list[float], at_us: list[int] | None = N
 
 
 def test_records_of_the_warm_up_do_not_count() -> None:
-    found = quantiles(watched([0, 1, 2, 3], [9.0, 9.0, 0.002, 0.004]), Span(2.0, 2.0))
+    seen = (np.array([0, 1, 2, 3, 4.0]), np.array([9.0, 9.0, 0.002, 0.004, 9.0]))
+    (part,) = parts_of(seen, [Turn(0, 0.0, 2.0), Turn(0, 2.0, 5.0, (2.0, 4.0))])
+    found = quantiles(part)
     assert found["max_ms"] == 4.0
     assert found["unanswered"] == 0
-    found = quantiles(watched([2, 3], [np.nan, np.nan]), Span(2.0, 2.0))
+    found = quantiles(np.array([np.nan, np.nan]))
     assert found["unanswered"] == 2
     assert found["p99_ms"] == float("inf")
 

@@ -8,11 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from pyspark.sql import SparkSession
 
 import headway as hw
 from headway.testing.cluster import SPARK_SETTINGS, Cluster
 from headway.testing.compare import compare
-from headway.testing.crashes import Child, snapshot_of
+from headway.testing.crashes import Child, completed, snapshot_of
 from headway.testing.job import Ending, Job
 from headway.testing.replayed import published, reference_outcome
 from headway.workloads.keys import KeyCounts
@@ -61,13 +62,12 @@ def assert_exact(job: Job, ending: Ending) -> None:
 
 
 def test_a_cluster_that_loses_an_executor_and_a_worker_answers_as_one_process_does(
-    cluster: Cluster, tmp_path: Path
+    spark: SparkSession, cluster: Cluster, tmp_path: Path
 ) -> None:
     here, there = (job_on(master, tmp_path / master[:5]) for master in ("local[2]", cluster.url))
     for job in (here, there):
         job.folder.parent.mkdir()
-    with Child(here) as child:
-        assert_exact(here, child.wait())
+    assert_exact(here, completed(here, spark))
     slower = hw.Pace(interval_s=0.2, max_rows=60)
     there = replace(there, settings=replace(there.settings, pace=slower))
     with Child(there) as child:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import pytest
+from pyspark.sql import SparkSession
 
 from headway.measure.batches import BatchLine, BatchLog
 from headway.testing.compare import compare
@@ -34,18 +35,18 @@ class Story:
 
 
 @pytest.fixture(scope="module")
-def native(tmp_path_factory: pytest.TempPathFactory) -> Story:
+def native(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Story:
     """Native windows, killed at one stage after the other."""
     place = tmp_path_factory.mktemp("native")
     job = flows.job(flows.windowed(place), place)
     # Just before and after each thing that must not be done twice; Kafka's tests have the others,
     # and the benchmark kills at random instants.
     deaths = ("published:2", "committed:2")
-    return Story(job, survive(job, deaths))
+    return Story(job, survive(job, deaths, spark))
 
 
 @pytest.fixture(scope="module")
-def pair(tmp_path_factory: pytest.TempPathFactory) -> Story:
+def pair(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Story:
     """A Python pair, killed from outside in mid-run."""
     place = tmp_path_factory.mktemp("pair")
     job = flows.job(flows.paired(place), place)
@@ -56,7 +57,7 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Story:
             assert child.active, child.tail()
         child.kill()
         orphans = tuple(family(child.session))
-    survived = replace(survive(job, ()), snapshots=(taken,))
+    survived = replace(survive(job, (), spark), snapshots=(taken,))
     return Story(job, survived, groups, child.session, orphans)
 
 

@@ -17,7 +17,7 @@ from headway.flow.rates import Rate, parse_rate
 from headway.flow.topics import RecordMaker
 from headway.testing.feeder import Feed, Feeder
 from headway.testing.outside import Onlooker, Seen, latencies_s, numbered
-from headway.testing.processes import cpu_s
+from headway.testing.processes import cpu_s, freeze
 
 START_S = 120.0
 LEAD_S = 2.0  # from the decision to begin to the first record
@@ -35,6 +35,59 @@ class Watched:
     cpu_s: float  # of the job, from the first record to the last
 
 
+class Stage:
+    """A job that runs in a process of its own, and someone outside who follows its answers."""
+
+    def __init__(self, job: CountJob) -> None:
+        starting: Any = multiprocessing.get_context("spawn")
+        self.job, self._clock = job, SystemClock()
+        self._ready, self._stop = starting.Event(), starting.Event()
+        self.channel, there = starting.Pipe()
+        key = "key" if job.window is None else "window_end,key"
+        self._onlooker = Onlooker(f"{job.servers}/{job.sink}", key, "n", job.folder / "seen.npz")
+        self._worker: Any = starting.Process(
+            target=work, args=(job, self._ready, self._stop, there)
+        )
+        self._worker.start()
+
+    def __enter__(self) -> Stage:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.freeze(False)
+        self._stop.set()
+        self._worker.join(30)
+        self._worker.kill()
+
+    def wait_ready(self) -> None:
+        """Wait until the job runs."""
+        if not self._ready.wait(START_S):
+            raise RunError(f"{self.job.by} did not start within {START_S:g} s")
+
+    def feed(self, maker: RecordMaker, rate: Rate, seconds: float, begin_us: int) -> Feeder:
+        """Send it made records at a rate, open-loop, the first one when it is due."""
+        count = parse_rate(rate).due_by(seconds) or 0
+        at = f"kafka://{self.job.servers}"
+        return Feeder(Feed(maker, self.job.source, at, rate, count, "key", "1ms", begin_us))
+
+    def freeze(self, frozen: bool) -> None:
+        """Stop the job where it is, so that it costs nothing, or let it go on."""
+        freeze(self._worker.pid, frozen)
+
+    def cpu_s(self) -> float:
+        """What the job has cost so far."""
+        return cpu_s(self._worker.pid)
+
+    def seen(self) -> Seen:
+        """All answers, once the last ones had time to come."""
+        self._clock.sleep(TAIL_S)
+        found = self._onlooker.seen()
+        if self._worker.exitcode is not None:
+            code = self._worker.exitcode
+            raise RunError(f"{self.job.by} ended before it was told to, with code {code}")
+        return found if self.job.stateful else numbered(found)
+
+
 def watch(
     job: CountJob,
     maker: RecordMaker,
@@ -46,35 +99,17 @@ def watch(
 
     `meanwhile` is called with a channel to the job and the instant at which the feed begins.
     """
-    clock, starting = SystemClock(), multiprocessing.get_context("spawn")
+    clock = SystemClock()
     count = parse_rate(rate).due_by(seconds) or 0
-    ready, stop = starting.Event(), starting.Event()
-    here, there = starting.Pipe()
-    worker: Any = starting.Process(target=work, args=(job, ready, stop, there))
-    key = "key" if job.window is None else "window_end,key"
-    onlooker = Onlooker(f"{job.servers}/{job.sink}", key, "n", job.folder / "seen.npz")
-    worker.start()
-    try:
-        if not ready.wait(START_S):
-            raise RunError(f"{job.by} did not start within {START_S:g} s")
+    with Stage(job) as stage:
+        stage.wait_ready()
         begin_us = clock.now_us() + round(2 * LEAD_S * 1e6)
-        what = Feed(
-            maker, job.source, f"kafka://{job.servers}", rate, count, "key", "1ms", begin_us
-        )
         clock.sleep(LEAD_S)
-        spent_s = cpu_s(worker.pid)
-        with Feeder(what) as feeder:
+        spent_s = stage.cpu_s()
+        with stage.feed(maker, rate, seconds, begin_us) as feeder:
             if meanwhile is not None:
-                meanwhile(here, begin_us)
+                meanwhile(stage.channel, begin_us)
             feeder.wait(seconds + LEAD_S + START_S)
-        spent_s = cpu_s(worker.pid) - spent_s
-        clock.sleep(TAIL_S)
-        seen = onlooker.seen()
-        if worker.exitcode is not None:
-            raise RunError(f"{job.by} ended before it was told to, with code {worker.exitcode}")
-    finally:
-        stop.set()
-        worker.join(30)
-        worker.kill()
-    seen = seen if job.stateful else numbered(seen)
+        spent_s = stage.cpu_s() - spent_s
+        seen = stage.seen()
     return Watched(*latencies_s(maker, rate, begin_us, count, seen), seen, begin_us, spent_s)

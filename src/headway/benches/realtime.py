@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from headway.benches.options import Bar, BenchOptions, progress
 from headway.benches.outsider import Watched, watch
+from headway.benches.turns import Turn, Turns, watch_in_turns
 from headway.engine.stock.ratios import spread, typical
 from headway.engine.stock.realtime import CountJob
 from headway.plan.modes import RealTime
@@ -30,7 +31,7 @@ CHECKPOINT_S = 300.0
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """How long a job is warmed up, and measured."""
+    """How long a job at one of the rising rates is warmed up, and measured."""
 
     warm_s: float
     measured_s: float
@@ -38,25 +39,28 @@ class Span:
 
 def run(options: BenchOptions) -> dict[str, Any]:
     """Let stock Spark and headway run the same count in turn, then headway at rising rates."""
-    span = Span(8.0, 12.0) if options.quick else Span(20.0, 30.0)
     repeats = options.repeats or (1 if options.quick else 3)
+    turns = Turns(15.0, 2.0, 12.0, 1) if options.quick else Turns(60.0, 4.0, 30.0, repeats)
+    span = Span(8.0, 12.0) if options.quick else Span(20.0, 15.0)
     rates = (8_000.0,) if options.quick else RATES
     maker = Keyed(keys=KEYS, seed=options.seed)
     figures: dict[str, Any] = {}
-    jobs = 2 * repeats + (0 if options.quick else 2) + len(rates)
+    jobs = 2 * (1 + repeats) + (0 if options.quick else 4) + len(rates)
     with (
         Broker() as broker,
         TemporaryDirectory(prefix="headway-bench-") as place,
         progress(jobs, "real-time") as bar,
     ):
         bench = Bench(broker, Path(place), maker, bar)
-        figures |= stateful(bench, repeats, span)
+        figures |= against_stock(bench, turns)
         if not options.quick:
-            figures["stateless"] = stateless(bench, span)
-        figures |= rising(bench, rates, replace(span, measured_s=span.measured_s / 2))
+            shorter = replace(turns, warm_s=turns.warm_s / 2, repeats=1)
+            figures["stateless"] = against_stock(bench, shorter, stateful=False)
+        figures |= rising(bench, rates, span)
     figures |= {
-        "rate_per_s": RATE, "checkpoint_s": CHECKPOINT_S, "warm_up_s": span.warm_s,
-        "measured_s": span.measured_s, "repeats": repeats, "target_ratio": 0.3,
+        "rate_per_s": RATE, "checkpoint_s": CHECKPOINT_S, "repeats": repeats, "target_ratio": 0.3,
+        "warm_up_s": turns.warm_s, "measured_s": turns.measured_s,
+        "warm_up_of_each_rate_s": span.warm_s, "measured_of_each_rate_s": span.measured_s,
     }  # fmt: skip
     options.keep("realtime", figures)
     return figures
@@ -67,54 +71,41 @@ class Bench:
 
     def __init__(self, broker: Broker, place: Path, maker: Keyed, bar: Bar) -> None:
         self.broker, self.place, self.maker, self.bar = broker, place, maker, bar
-        self.done = 0
+        self.made = 0
 
-    def measure(self, by: Any, rate: float, span: Span, stateful: bool = True) -> Watched:
-        """Run one job with new topics, and see from outside how late its answers are."""
-        name = f"job-{self.done}"
-        self.done += 1
+    def job(self, by: Any, stateful: bool = True) -> CountJob:
+        """A job with topics and a folder of its own."""
+        name = f"job-{self.made}"
+        self.made += 1
         for topic in (name, f"{name}-out"):
             self.broker.create(topic)
-        knobs = RealTime(checkpoint_s=CHECKPOINT_S)
         folder = self.place / name
         folder.mkdir()
-        job = CountJob(
+        knobs = RealTime(checkpoint_s=CHECKPOINT_S)
+        return CountJob(
             self.broker.address, name, f"{name}-out", folder, by, knobs=knobs, stateful=stateful
         )
-        found = watch(job, self.maker, rate, span.warm_s + span.measured_s)
-        self.bar.advance(note=f"{by} at {rate:,.0f}/s")
-        return found
 
 
-def stateful(bench: Bench, repeats: int, span: Span) -> dict[str, Any]:
-    """The running count, stock and headway in turn."""
-    found: dict[str, list[dict[str, float]]] = {"stock": [], "headway": []}
-    for _ in range(repeats):
-        for by, rows in found.items():
-            rows.append(quantiles(bench.measure(by, RATE, span), span))
-    stock, ours = ([row["p99_ms"] for row in found[by]] for by in ("stock", "headway"))
-    ratios = [b / a for a, b in zip(stock, ours, strict=True)]
+def against_stock(bench: Bench, turns: Turns, stateful: bool = True) -> dict[str, Any]:
+    """The running count, or records passed on: stock and headway in turns."""
+    jobs = [bench.job("stock", stateful), bench.job("headway", stateful)]
+
+    def told(turn: Turn) -> None:
+        warming = "" if turn.measured_s else "warming up "
+        bench.bar.advance(note=f"{warming}{jobs[turn.who].by} at {RATE:,.0f}/s")
+
+    found = watch_in_turns(jobs, bench.maker, RATE, turns, told)
+    stock, ours = ([quantiles(part) for part in parts] for parts in found)
+    ratios = [b["p99_ms"] / a["p99_ms"] for a, b in zip(stock, ours, strict=True)]
     return {
-        "stock_p99_ms": typical(stock),
-        "p99_ms": typical(ours),
+        "stock_p99_ms": typical([row["p99_ms"] for row in stock]),
+        "p99_ms": typical([row["p99_ms"] for row in ours]),
         "ratio": typical(ratios),
         "ratio_spread": spread(ratios),
-        "stock": {
-            name: typical([row[name] for row in found["stock"]]) for name in found["stock"][0]
-        },
-        "headway": {
-            name: typical([row[name] for row in found["headway"]]) for name in found["headway"][0]
-        },
+        "stock": {name: typical([row[name] for row in stock]) for name in stock[0]},
+        "headway": {name: typical([row[name] for row in ours]) for name in ours[0]},
     }
-
-
-def stateless(bench: Bench, span: Span) -> dict[str, Any]:
-    """Records passed on, stock and headway."""
-    rows = {
-        by: quantiles(bench.measure(by, RATE, span, stateful=False), span)
-        for by in ("stock", "headway")
-    }
-    return {**rows, "ratio": rows["headway"]["p99_ms"] / rows["stock"]["p99_ms"]}
 
 
 def rising(bench: Bench, rates: tuple[float, ...], span: Span) -> dict[str, Any]:
@@ -122,17 +113,18 @@ def rising(bench: Bench, rates: tuple[float, ...], span: Span) -> dict[str, Any]
     by_rate: dict[str, Any] = {}
     highest = 0.0
     for rate in rates:
-        watched = bench.measure("headway", rate, span)
-        row = quantiles(watched, span) | {"cold_start_s": settled_s(watched)}
+        watched = watch(bench.job("headway"), bench.maker, rate, span.warm_s + span.measured_s)
+        bench.bar.advance(note=f"headway at {rate:,.0f}/s")
+        part = watched.late_s[watched.due_s >= span.warm_s]
+        row = quantiles(part) | {"cold_start_s": settled_s(watched)}
         by_rate[f"{rate:.0f}"] = row
         if row["p99_ms"] < LIMIT_MS and row["unanswered"] == 0:
             highest = rate
     return {"by_rate": by_rate, "highest_rate_below_50_ms": highest}
 
 
-def quantiles(watched: Watched, span: Span) -> dict[str, float]:
-    """The figures of the measured part, over every input record."""
-    part = watched.late_s[watched.due_s >= span.warm_s]
+def quantiles(part: NDArray[np.float64]) -> dict[str, float]:
+    """The figures of a measured part, over every input record."""
     answered = part[~np.isnan(part)]
     if not len(answered):
         return {"p50_ms": float("inf"), "p99_ms": float("inf"), "p999_ms": float("inf"),

@@ -44,10 +44,7 @@ def follow(handle: RunHandle, job: Job, report: Path) -> None:
             if (line.query, line.batch) not in seen:
                 seen.add((line.query, line.batch))
                 tell(report, batch=line.batch, rows=line.rows)
-        account = handle.account
-        if job.until_records is not None and (
-            account.answered + account.quarantined >= job.until_records
-        ):
+        if job.enough(handle.account):
             handle.stop()
         clock.sleep(POLL_S)
 

@@ -10,8 +10,10 @@ import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from headway.clock import Clock, SystemClock
+from headway.engine.spark.run import run
 from headway.errors import RunError
 from headway.measure.account import Account
 from headway.testing.job import Ending, Job, told
@@ -132,8 +134,11 @@ class Survived:
     snapshots: tuple[Snapshot, ...]
 
 
-def survive(job: Job, deaths: Sequence[str]) -> Survived:
-    """Start a job once for each death, given as "stage:count", and then let it complete."""
+def survive(job: Job, deaths: Sequence[str], session: Any = None) -> Survived:
+    """Start a job once for each death, given as "stage:count", and then let it complete.
+
+    A session given completes it; otherwise that is done by one more child.
+    """
     snapshots = []
     for death in deaths:
         with Child(replace(job, die_at=death)) as child:
@@ -141,9 +146,22 @@ def survive(job: Job, deaths: Sequence[str]) -> Survived:
         if ending.how != "killed":
             raise RunError(f"the child was to die at {death!r}; it was {ending.how}: {ending.text}")
         snapshots.append(snapshot_of(job))
-    with Child(replace(job, die_at=None)) as child:
-        ending = child.wait()
-    return Survived(ending, tuple(snapshots))
+    return Survived(completed(replace(job, die_at=None), session), tuple(snapshots))
+
+
+def completed(job: Job, session: Any = None) -> Ending:
+    """How a job ends that nobody kills: in a session of the caller's, or in a child."""
+    if session is None:
+        with Child(job) as child:
+            return child.wait()
+    clock = SystemClock()
+    until = clock.steady_s() + PATIENCE_S
+    with run(job.flow, folder=job.folder, session=session, settings=job.settings) as handle:
+        while handle.active and not job.enough(handle.account):
+            if clock.steady_s() > until:
+                raise RunError(f"the run hung for {PATIENCE_S:g} s: {handle.account}")
+            clock.sleep(POLL_S)
+    return Ending("done", handle.account)
 
 
 def snapshot_of(job: Job) -> Snapshot:

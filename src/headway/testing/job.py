@@ -28,6 +28,11 @@ class Job:
     until_records: int | None = None
     die_at: str | None = None
 
+    def enough(self, account: Account) -> bool:
+        """Whether the job has answered what it was to answer, and may stop."""
+        done = account.answered + account.quarantined
+        return self.until_records is not None and done >= self.until_records
+
     def save(self, path: Path) -> None:
         """Write the job to a file; pairs and makers in it must be importable by name."""
         path.write_bytes(pickle.dumps(self))

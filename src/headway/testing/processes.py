@@ -90,8 +90,8 @@ def kill(pid: int) -> None:
         os.kill(pid, signal.SIGKILL)
 
 
-def cpu_s(pid: int) -> float:
-    """The seconds of CPU that a process, and all that it has started and still runs, have used."""
+def tree(pid: int) -> dict[int, float]:
+    """A process, all that it has started and that still runs, and the CPU seconds of each."""
     parents: dict[int, int] = {}
     used: dict[int, float] = {}
     for entry in Path("/proc").iterdir():
@@ -100,9 +100,21 @@ def cpu_s(pid: int) -> float:
                 after = (entry / "stat").read_text().rsplit(")", 1)[1].split()
                 parents[int(entry.name)] = int(after[1])
                 used[int(entry.name)] = (int(after[11]) + int(after[12])) / os.sysconf("SC_CLK_TCK")
-    family, added = {pid}, True
+    found, added = {pid}, True
     while added:
-        more = {child for child, parent in parents.items() if parent in family} - family
-        family |= more
+        more = {child for child, parent in parents.items() if parent in found} - found
+        found |= more
         added = bool(more)
-    return sum(used.get(each, 0.0) for each in family)
+    return {each: used.get(each, 0.0) for each in found}
+
+
+def cpu_s(pid: int) -> float:
+    """The seconds of CPU that a process, and all that it has started and still runs, have used."""
+    return sum(tree(pid).values())
+
+
+def freeze(pid: int, frozen: bool) -> None:
+    """Stop a process and all that it has started where they are, or let them go on."""
+    for each in tree(pid):
+        with suppress(ProcessLookupError):
+            os.kill(each, signal.SIGSTOP if frozen else signal.SIGCONT)

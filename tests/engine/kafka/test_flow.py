@@ -136,31 +136,29 @@ def test_records_of_yesterday_are_set_aside_and_counted(
 
 @pytest.mark.slow
 def test_a_broker_that_dies_and_returns_costs_time_and_nothing_else(
-    spark: SparkSession, tmp_path: Path
+    spark: SparkSession, broker: Broker, topic: str, tmp_path: Path
 ) -> None:
-    with Broker() as broker:
-        broker.create("words", 2)
-        flow = counts(broker, "words")
-        with hw.run(flow, folder=tmp_path / "run", session=spark, settings=SETTINGS) as run:
-            send(broker, "words", range(1_000))
-            until_answered(run, 400)
-            broker.kill()
-            CLOCK.sleep(3.0)
-            broker.start()
-            send(broker, "words", range(1_000, 2_000))
-            until_answered(run, 2_000)
-        assert run.account.balanced
-        wanted = {f"k{key}": len(range(key, 2_000, 7)) for key in range(7)}
-        assert final_counts(broker, "words") == wanted
+    flow = counts(broker, topic)
+    with hw.run(flow, folder=tmp_path / "run", session=spark, settings=SETTINGS) as run:
+        send(broker, topic, range(1_000))
+        until_answered(run, 400)
+        broker.kill()
+        CLOCK.sleep(3.0)
+        broker.start()
+        send(broker, topic, range(1_000, 2_000))
+        until_answered(run, 2_000)
+    assert run.account.balanced
+    wanted = {f"k{key}": len(range(key, 2_000, 7)) for key in range(7)}
+    assert final_counts(broker, topic) == wanted
 
 
 @pytest.mark.slow
 def test_a_run_killed_around_its_transaction_answers_each_batch_once(
-    broker: Broker, topic: str, tmp_path: Path
+    spark: SparkSession, broker: Broker, topic: str, tmp_path: Path
 ) -> None:
     send(broker, topic, range(2_000))
     job = Job(counts(broker, topic), tmp_path / "run", SETTINGS, until_records=2_000)
-    survived = survive(job, ("computed:2",))  # after it is published: see test_realtime.py
+    survived = survive(job, ("computed:2",), spark)  # after it is published: see test_realtime.py
     assert survived.ending.how == "done"
     assert survived.ending.account.answered == 2_000
     wanted = reference_outcome(job.flow, job.folder).answers

@@ -22,7 +22,7 @@ from headway.errors import SessionError
 from headway.measure.phases import REAL_TIME
 from headway.plan.modes import RealTime
 from headway.testing.broker import Broker, rows_in, versions_in
-from headway.testing.crashes import Child, snapshot_of
+from headway.testing.crashes import Child, completed, snapshot_of
 from headway.testing.job import Job
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
@@ -92,9 +92,9 @@ def test_every_record_is_answered_at_once_with_its_version(
     assert {w: (r["n"], r["s"]) for w, r in newest(broker, topic).items()} == expected
     assert run.account.answered == 700
     assert run.account.balanced, str(run.account)
-    line = run.lines()[0]
+    line = next(line for line in run.lines() if line.latency["count"])  # the first may end too soon
     assert line.because == "real-time mode"
-    assert 0 < line.latency["count"] < 700
+    assert line.latency["count"] < 700
     assert line.latency["max"] < 60
     assert list(line.phases) == list(REAL_TIME)
     assert line.phases["fetch"]["mean"] + line.phases["pause"]["mean"] > 0
@@ -235,7 +235,7 @@ def test_a_window_that_opened_in_micro_batch_closes_in_real_time(
 
 
 def test_killed_between_checkpoints_it_goes_on_and_repeats_only_versions(
-    broker: Broker, topic: str, tmp_path: Path
+    spark: SparkSession, broker: Broker, topic: str, tmp_path: Path
 ) -> None:
     job = Job(counts(broker, topic), tmp_path / "run", SETTINGS)
     send(broker, topic, range(700))
@@ -248,16 +248,14 @@ def test_killed_between_checkpoints_it_goes_on_and_repeats_only_versions(
             assert CLOCK.steady_s() < until
         child.kill()
     send(broker, topic, range(1400, 2100))
-    with Child(replace(job, until_records=2100)) as child:
-        ending = child.wait()
-    assert ending.how == "done", ending.text
+    ending = completed(replace(job, until_records=2100), spark)
     assert ending.account.answered == 2100
     assert ending.account.balanced, str(ending.account)
     assert {row["n"] for row in newest(broker, topic).values()} == {300}
 
 
 def test_a_batch_that_was_interrupted_is_finished_before_the_mode_changes(
-    broker: Broker, topic: str, tmp_path: Path
+    spark: SparkSession, broker: Broker, topic: str, tmp_path: Path
 ) -> None:
     slow = replace(SETTINGS, mode="micro-batch", pace=hw.Pace(interval_s=0.1, max_rows=300))
     job = Job(counts(broker, topic), tmp_path / "run", slow, die_at="published:2")
@@ -265,32 +263,27 @@ def test_a_batch_that_was_interrupted_is_finished_before_the_mode_changes(
     with Child(job) as child:
         assert child.wait().how == "killed"
     assert snapshot_of(job).interrupted
-    job = Job(job.flow, job.folder, SETTINGS, until_records=1400)
-    with Child(job) as child:
-        ending = child.wait()
-    assert ending.how == "done", ending.text
+    ending = completed(Job(job.flow, job.folder, SETTINGS, until_records=1400), spark)
     assert ending.account.answered == 1400
     assert ending.account.balanced, str(ending.account)
     assert {row["n"] for row in newest(broker, topic).values()} == {200}
 
 
 def test_a_broker_that_dies_and_returns_costs_time_and_nothing_else(
-    spark: SparkSession, tmp_path: Path
+    spark: SparkSession, broker: Broker, topic: str, tmp_path: Path
 ) -> None:
-    with Broker() as broker:
-        broker.create("words", 2)
-        flow = counts(broker, "words")
-        with hw.run(flow, folder=tmp_path / "run", session=spark, settings=SETTINGS) as run:
-            send(broker, "words", range(700))
-            wait_for(run, answered(broker, "words", 700))
-            broker.kill()
-            CLOCK.sleep(1.0)
-            broker.start()
-            send(broker, "words", range(700, 1400))
-            wait_for(run, accounted(run, 1400))
-        assert {row["n"] for row in newest(broker, "words").values()} == {200}
-        assert run.account.answered == 1400
-        assert run.account.balanced, str(run.account)
+    flow = counts(broker, topic)
+    with hw.run(flow, folder=tmp_path / "run", session=spark, settings=SETTINGS) as run:
+        send(broker, topic, range(700))
+        wait_for(run, answered(broker, topic, 700))
+        broker.kill()
+        CLOCK.sleep(1.0)
+        broker.start()
+        send(broker, topic, range(700, 1400))
+        wait_for(run, accounted(run, 1400))
+    assert {row["n"] for row in newest(broker, topic).values()} == {200}
+    assert run.account.answered == 1400
+    assert run.account.balanced, str(run.account)
 
 
 def test_java_takes_the_options_that_keep_its_second_compiler_back(

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -22,20 +20,6 @@ from headway.errors import RunError
 from headway.measure.watched import WATCHED
 
 pytestmark = pytest.mark.spark
-# A user's own program, with stock Spark and its UI; it prints where the UI is.
-PROGRAM = """
-import sys, time
-from pyspark.sql import SparkSession
-spark = (SparkSession.builder.master("local[2]").config("spark.ui.port", "0")
-    .config("spark.driver.host", "127.0.0.1").config("spark.sql.shuffle.partitions", "2")
-    .config("spark.ui.showConsoleProgress", "false").getOrCreate())
-rated = spark.readStream.format("rate").option("rowsPerSecond", 100).load()
-counted = rated.groupBy((rated.value % 7).alias("k")).count()
-query = (counted.writeStream.outputMode("update").format("noop").queryName("sevens")
-    .option("checkpointLocation", sys.argv[1]).trigger(processingTime="200 milliseconds").start())
-print(spark.sparkContext.uiWebUrl, flush=True)
-query.awaitTermination(120)
-"""
 
 
 def until(ready: Callable[[], bool]) -> None:
@@ -74,27 +58,27 @@ def test_something_else_is_refused() -> None:
 
 
 @pytest.fixture(scope="module")
-def theirs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+def theirs(
+    spark: SparkSession, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[str, Path]]:
+    """A query of the user's own that is running: where its UI and its checkpoint are."""
     place = tmp_path_factory.mktemp("theirs") / "checkpoint"
-    command = [sys.executable, "-c", PROGRAM, str(place)]
-    running = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    )
+    rated = spark.readStream.format("rate").option("rowsPerSecond", 100).load()
+    counted = rated.groupBy((rated.value % 7).alias("k")).count()
+    writer = counted.writeStream.outputMode("update").format("noop").queryName("sevens")
+    writer = writer.option("checkpointLocation", str(place))
+    query = writer.trigger(processingTime="200 milliseconds").start()
     try:
-        assert running.stdout is not None
-        url = running.stdout.readline().strip()
         until(lambda: len(list((place / "commits").glob("[0-9]*"))) >= 6)
-        yield url, place
+        yield str(spark.sparkContext.uiWebUrl), place
     finally:
-        running.kill()
-        running.communicate()
+        query.stop()
 
 
 def test_the_ui_of_another_application_tells_of_its_query(theirs: tuple[str, Path]) -> None:
-    (seen,) = read_ui(theirs[0])
-    assert seen.name == "sevens"
+    (seen,) = (seen for seen in read_ui(theirs[0]) if seen.name == "sevens")
     assert len(seen.batches) >= 4
-    assert seen.cores == 2
+    assert seen.cores == 6
     assert seen.phases_s["map"] > 0
     assert seen.phases_s["reduce"] > 0
     for batch in seen.batches:
@@ -113,8 +97,7 @@ def test_the_command_says_it_all(theirs: tuple[str, Path]) -> None:
     for target in (theirs[0], str(theirs[1])):
         found = CliRunner().invoke(app, ["watch", target, "--json"])
         assert found.exit_code == 0
-        (told,) = json.loads(found.stdout)
-        assert told["advice"]
+        assert all(told["advice"] for told in json.loads(found.stdout))
     shown = CliRunner().invoke(app, ["watch", theirs[0]]).stdout
     assert "sevens:" in shown
     assert "a batch takes" in shown
