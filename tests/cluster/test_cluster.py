@@ -21,7 +21,7 @@ from headway.workloads.makers.keyed import Keyed
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
-RECORDS = 1_200
+RECORDS = 900
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +68,7 @@ def test_a_cluster_that_loses_an_executor_and_a_worker_answers_as_one_process_do
     for job in (here, there):
         job.folder.parent.mkdir()
     assert_exact(here, completed(here, spark))
-    slower = hw.Pace(interval_s=0.2, max_rows=60)
+    slower = hw.Pace(interval_s=0.2, max_rows=75)
     there = replace(there, settings=replace(there.settings, pace=slower))
     with Child(there) as child:
         child.wait_batches(2)

@@ -69,7 +69,7 @@ def flows(draw: st.DrawFn) -> Any:
 
 
 @settings(
-    max_examples=6,
+    max_examples=5,
     derandomize=True,
     suppress_health_check=list(HealthCheck),
     database=None,
