@@ -4,7 +4,7 @@
 set -eu
 
 target="$1/share/headway/kafka"
-[ -e "$target/.ready" ] && exit 0
+[ "$target/.ready" -nt tools/kafka/connector.xml ] && [ "$target/.ready" -nt tools/kafka/broker.xml ] && exit 0
 if ! command -v mvn >/dev/null 2>&1 && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
     echo "installing Maven with apt" >&2
     apt-get update -qq >&2

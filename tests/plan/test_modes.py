@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 import headway as hw
@@ -56,10 +58,16 @@ def test_a_folder_takes_whole_batches() -> None:
     assert "takes whole batches" in only_obstacle(flow)
 
 
-def test_avro_is_decoded_in_python() -> None:
-    avro = '{"type": "record", "name": "r", "fields": [{"name": "n", "type": "long"}]}'
-    flow = hw.topic("in", at=AT, format="avro", avro=avro).to(f"{AT}/out")
-    assert "Avro" in only_obstacle(flow)
+def test_avro_with_arrays_is_for_micro_batch() -> None:
+    plain, array = "long", {"type": "array", "items": "long"}
+    for kind in (plain, array):
+        fields = [{"name": "n", "type": kind}]
+        avro = json.dumps({"type": "record", "name": "r", "fields": fields})
+        flow = hw.topic("in", at=AT, format="avro", avro=avro).to(f"{AT}/out")
+        if kind == array:
+            assert "Avro with arrays" in only_obstacle(flow)
+        else:
+            check_suits(flow, "real-time")
 
 
 def test_a_stream_that_forks_and_meets_again() -> None:

@@ -109,8 +109,11 @@ def source_obstacles(source: Source) -> list[str]:
             f"source {source.name!r} is {describe_topic(source.topic)}; only topics of Kafka's are "
             "read record by record"
         ]
-    if source.topic.format == "avro":
-        return [f"source {source.name!r} is in Avro, which headway decodes in Python; use JSON"]
+    if source.topic.format == "avro" and "array<" in str(source.schema):
+        return [
+            f"source {source.name!r} is in Avro with arrays, of which Spark does not tell there "
+            "whether they were read whole; use JSON"
+        ]
     return []
 
 

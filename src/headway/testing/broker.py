@@ -189,6 +189,11 @@ def versions_in(address: str) -> Iterator[tuple[int, dict[str, Any]]]:
 
 def rows_in(address: str) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     """The same, each row with its headers."""
+    return ((headers, orjson.loads(value)) for headers, value in messages_in(address))
+
+
+def messages_in(address: str) -> Iterator[tuple[dict[str, Any], bytes]]:
+    """The committed messages of a topic, as bytes, each with its headers."""
     servers, _, topic = address.partition("/")
     consumer = Consumer(
         {
@@ -208,7 +213,7 @@ def rows_in(address: str) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
                 raise TopicError(f"the broker at {servers} does not answer")
             error, value = message.error(), message.value()
             if error is None and value is not None:
-                yield dict(message.headers() or []), orjson.loads(value)
+                yield dict(message.headers() or []), value
             elif error is not None and error.code() == KafkaError._PARTITION_EOF:
                 ended += 1
     finally:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import json
 import subprocess
 from collections import defaultdict
 from collections.abc import Iterator
@@ -9,19 +11,22 @@ from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
+import fastavro
 import pytest
 from pyspark.sql import SparkSession
 
 import headway as hw
 from headway.clock import SystemClock
+from headway.engine.kafka.set_aside import REASON
 from headway.engine.kafka.sink import FINAL_MARK
 from headway.engine.spark.realtime.needs import check_slots, wanted_session
+from headway.engine.spark.realtime.query import RealTimeQuery
 from headway.engine.spark.run import RunHandle
 from headway.engine.topics.quarantine import read_quarantine
-from headway.errors import SessionError
+from headway.errors import RunError, SessionError
 from headway.measure.phases import REAL_TIME
 from headway.plan.modes import RealTime
-from headway.testing.broker import Broker, rows_in, versions_in
+from headway.testing.broker import Broker, messages_in, rows_in, versions_in
 from headway.testing.crashes import Child, completed, snapshot_of
 from headway.testing.job import Job
 
@@ -107,7 +112,9 @@ def test_what_cannot_be_read_is_set_aside_with_its_reason(
 ) -> None:
     flow = counts(broker, topic)
     bad = [b"{nonsense", b"", b'{"n": "five"}', b'{"n": 1.5}', b"[1]", b'{"n": 1} tail', b"3"]
-    with hw.run(flow, folder=tmp_path / "run", session=spark, settings=SETTINGS) as run:
+    broker.create(f"{topic}-bad")
+    settings = replace(SETTINGS, quarantine=f"{broker.at}/{topic}-bad")
+    with hw.run(flow, folder=tmp_path / "run", session=spark, settings=settings) as run:
         with hw.Distributor(topic, at=broker.at) as to:
             for value in bad:
                 to.send(value, key="bad")
@@ -119,16 +126,65 @@ def test_what_cannot_be_read_is_set_aside_with_its_reason(
     reasons = {row["raw"]: row["reason"] for row in kept}
     assert set(reasons) == set(bad)
     assert "1.5 is not a int64" in reasons[b'{"n": 1.5}']
+    told = list(messages_in(f"{broker.address}/{topic}-bad"))
+    assert {value: headers[REASON].decode() for headers, value in told} == reasons
+    assert len(told) == len(bad)
+
+
+AVRO = """{"type": "record", "name": "r", "fields": [{"name": "n", "type": "long"},
+    {"name": "word", "type": ["null", "string"], "doc": "it's optional"}]}"""
+
+
+def test_records_in_avro_are_read_whole_or_set_aside(
+    spark: SparkSession, broker: Broker, topic: str, tmp_path: Path
+) -> None:
+    broker.create(f"{topic}-counts", 2)
+    records = hw.topic(topic, at=broker.at, format="avro", avro=AVRO)
+    flow = records.key("word").reduce(n="count(*)", s="sum(n)").to(f"{broker.at}/{topic}-counts")
+    good = [in_avro({"n": n, "word": f"w{n % 3}"}) for n in range(30)]
+    bad = [b"", b"\x05", good[0] + b"x", good[0][:-1]]
+    with hw.run(flow, folder=tmp_path / "run", session=spark, settings=SETTINGS) as run:
+        with hw.Distributor(topic, at=broker.at) as to:
+            for value in (*good, *bad):
+                to.send(value)
+        wait_for(run, accounted(run, 34))
+    assert (run.account.answered, run.account.quarantined) == (30, 4)
+    kept = read_quarantine(tmp_path / "run" / "quarantine" / flow.sinks[0].name).to_pylist()
+    assert {row["raw"] for row in kept} == set(bad)
+    found: dict[str, dict[str, int]] = {}
+    for _, row in versions_in(f"{broker.address}/{topic}-counts"):
+        found[row["word"]] = max(row, found.get(row["word"], row), key=lambda r: r["n"])
+    expected = {f"w{w}": (10, sum(range(w, 30, 3))) for w in range(3)}
+    assert {word: (row["n"], row["s"]) for word, row in found.items()} == expected
+
+
+def in_avro(record: dict[str, object]) -> bytes:
+    out = io.BytesIO()
+    fastavro.schemaless_writer(out, fastavro.parse_schema(json.loads(AVRO)), record)
+    return out.getvalue()
+
+
+def fail(query: RealTimeQuery) -> None:
+    raise SessionError("not today")
 
 
 def test_a_flow_changes_its_mode_and_back_under_load(
-    spark: SparkSession, broker: Broker, topic: str, tmp_path: Path
+    spark: SparkSession,
+    broker: Broker,
+    topic: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     flow = counts(broker, topic)
     settings = replace(SETTINGS, mode="micro-batch")
     with hw.run(flow, folder=tmp_path / "run", session=spark, settings=settings) as run:
         send(broker, topic, range(700))
         wait_for(run, accounted(run, 700))
+        with monkeypatch.context() as broken:
+            broken.setattr(RealTimeQuery, "start", fail)
+            with pytest.raises(RunError, match="not today\nThe flow goes on in micro-batch"):
+                run.switch("real-time")
+        assert (run.active, run.mode) == (True, "micro-batch")
         assert run.switch("real-time") > 0
         send(broker, topic, range(700, 1400))
         wait_for(run, answered(broker, topic, 1400))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,35 +14,19 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from headway.benches.foretold.learned import MEASURED, PROFILED, workbenches
 from headway.benches.foretold.streams import measure_streams
-from headway.benches.foretold.workbench import Measured, Setting, Step, Workbench, foretell
+from headway.benches.foretold.workbench import Measured, Setting, Step, beside, foretell
 from headway.benches.options import BenchOptions, progress
-from headway.engine.spark.session import open_session
-from headway.flow.stream import Stream
 from headway.model.prediction import Prediction
 from headway.units import format_duration
-from headway.workloads.registry import WORKLOADS, Workload
-from headway.workloads.words import split_words
+from headway.workloads.registry import Workload
 
 SENTENCE = "Modelled against measured mean and p99, on settings that no profile has seen."
-CORES = 2
-# The rate at which each workload is profiled; it is then measured at up to four times as much.
-PROFILED = {"sessions": 6_000.0, "words": 5_000.0, "windows": 5_000.0}
 TIMES = (0.5, 1.0, 2.0, 4.0)
 INTERVALS_S = (0.0, 0.4, 0.8, 1.6)
 READERS = (1, 2)
-LEAST = 10  # settings of a run that is not whole
-
-
-def short_windows(tweets: Stream) -> Stream:
-    """Words in windows that are short enough to see many of them."""
-    return split_words(tweets).window("2s").reduce(n="count(*)")
-
-
-MEASURED = {
-    **{name: WORKLOADS[name] for name in ("sessions", "words")},
-    "windows": replace(WORKLOADS["windows"], native=short_windows),
-}
+OF_EACH = 5  # settings of each workload in a run that is not whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,29 +55,22 @@ class Compared:
 def run(options: BenchOptions) -> dict[str, Any]:
     """Learn each workload at one rate, foretell settings at others, and measure them."""
     chosen = drawn(options)
-    steps = sum(len(settings) for settings in chosen.values()) + len(chosen)
+    steps = sum(len(settings) for settings in chosen.values())
     found: list[Compared] = []
-    with (
-        TemporaryDirectory(prefix="headway-bench-") as place,
-        progress(steps + 1, "settings") as bar,
-    ):
-        spark = open_session(f"local[{CORES}]")
-        try:
-            for name, settings in chosen.items():
-                bench = Workbench(spark, MEASURED[name], Path(place) / name)
-                profile = bench.learn(PROFILED[name], 20.0 if options.quick else 80.0)
-                bar.advance(note=f"{name} profiled")
-                seconds, warm_s = (8.0, 3.0) if options.quick else (16.0, 5.0)
-                plan = [Step(setting, seconds, warm_s) for setting in settings]
-                for each in bench.measure(plan, lambda: bar.advance(note="measured")):
-                    found += compare(MEASURED[name], each, foretell(profile, each.setting))
-        finally:
-            spark.stop()
+    with progress(steps + 1, "settings") as bar:
+        for name, bench in workbenches(chosen):
+            seconds, warm_s = (8.0, 3.0) if options.quick else (16.0, 5.0)
+            wanted = [Step(setting, seconds, warm_s) for setting in chosen[name]]
+            plan = beside(wanted, PROFILED[name], 20.0 if options.quick else 72.0)
+            profile, measured = bench.trial(plan)
+            bar.advance(len(measured), note=f"{name} measured")
+            for each in measured:
+                found += compare(MEASURED[name], each, foretell(profile, each.setting))
         if not options.quick:
-            found += [Compared(**each) for each in measure_streams(Path(place), options.full)]
+            with TemporaryDirectory(prefix="headway-bench-") as place:
+                found += [Compared(**each) for each in measure_streams(Path(place), options.full)]
         bar.advance(note="real-time mode")
-    wanted = sum(len(settings) for settings in chosen.values())
-    behind = wanted - sum(each.mode == "micro-batch" for each in found)
+    behind = steps - sum(each.mode == "micro-batch" for each in found)
     figures = figures_of(found) | {
         "fell_behind": behind, "seed": options.seed, "profiled_rates": PROFILED
     }  # fmt: skip
@@ -102,9 +79,9 @@ def run(options: BenchOptions) -> dict[str, Any]:
     return figures
 
 
-def drawn(options: BenchOptions) -> dict[str, list[Setting]]:
+def drawn(options: BenchOptions, of_each: int = OF_EACH) -> dict[str, list[Setting]]:
     """The settings to measure: half of all, or some by chance, the highest rate among them."""
-    chance = random.Random(options.seed)
+    chance, some = random.Random(options.seed), 2 if options.quick else of_each
     names = ["words"] if options.quick else list(PROFILED)
     found = {}
     for name in names:
@@ -113,7 +90,7 @@ def drawn(options: BenchOptions) -> dict[str, list[Setting]]:
             for times, interval, readers in product(TIMES, INTERVALS_S, READERS)
         ]
         fast = [each for each in every if each.rate_per_s == PROFILED[name] * TIMES[-1]]
-        count = len(every) // 2 if options.full else (2 if options.quick else LEAST // 2)
+        count = len(every) // 2 if options.full else some
         picked = [chance.choice(fast)]
         picked += chance.sample([each for each in every if each not in picked], count - 1)
         found[name] = sorted(picked, key=lambda each: each.rate_per_s)

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from headway.benches.foretold.model import CORES, PROFILED, drawn
-from headway.benches.foretold.workbench import Measured, Step, Workbench
+from headway.benches.foretold.learned import CORES, PROFILED, workbenches
+from headway.benches.foretold.model import drawn
+from headway.benches.foretold.workbench import Measured, Step, beside
 from headway.benches.options import BenchOptions, progress
 from headway.engine.simulated.run import simulate
 from headway.engine.simulated.world import Traffic
-from headway.engine.spark.session import open_session
 from headway.flow.goals import parse_goal
 from headway.flow.rates import parse_rate
 from headway.measure.costs.profile import JobProfile
@@ -23,10 +21,10 @@ from headway.model.candidate import Load
 from headway.plan.planner import make_plan
 from headway.plan.search import Wanted
 from headway.plan.space import space_of
-from headway.workloads.registry import WORKLOADS
 
 SENTENCE = "The simulated engine against Spark on the same settings, then on 10 nodes of 4 cores."
 COMPARED = ("sessions", "words")  # whose answers are those of records
+OF_EACH = 7  # settings of each
 # The rates at which the paper ran its ten nodes, and the goals that it had.
 TEN_NODES = {
     "sessions": (8_000_000.0, "mean <= 500ms"),
@@ -38,27 +36,19 @@ SIMULATED_S = 30.0
 
 def run(options: BenchOptions) -> dict[str, Any]:
     """Profile, measure some settings on Spark, and simulate the same ones."""
-    chosen = {n: s for n, s in drawn(options).items() if n in COMPARED}
+    chosen = {n: s for n, s in drawn(options, OF_EACH).items() if n in COMPARED}
     rows: list[dict[str, Any]] = []
     cluster: dict[str, Any] = {}
-    steps = sum(len(settings) + 1 for settings in chosen.values())
-    with (
-        TemporaryDirectory(prefix="headway-bench-") as place,
-        progress(steps, "settings") as bar,
-    ):
-        spark = open_session(f"local[{CORES}]")
-        try:
-            for name, settings in chosen.items():
-                bench = Workbench(spark, WORKLOADS[name], Path(place) / name)
-                profile = bench.learn(PROFILED[name], 20.0 if options.quick else 45.0)
-                bar.advance(note=f"{name} profiled")
-                seconds, warm_s = (8.0, 3.0) if options.quick else (14.0, 4.0)
-                plan = [Step(setting, seconds, warm_s) for setting in settings]
-                seen = bench.measure(plan, lambda: bar.advance(note="measured"))
-                rows += [compared(name, profile, each) for each in seen if each.kept_up]
-                cluster[name] = on_ten_nodes(name, profile)
-        finally:
-            spark.stop()
+    with progress(len(chosen) * 2, "workloads") as bar:
+        for name, bench in workbenches(chosen):
+            seconds, warm_s = (8.0, 3.0) if options.quick else (14.0, 4.0)
+            wanted = [Step(setting, seconds, warm_s) for setting in chosen[name]]
+            plan = beside(wanted, PROFILED[name], 20.0 if options.quick else 72.0)
+            profile, seen = bench.trial(plan)
+            bar.advance(note=f"{name} measured")
+            rows += [compared(name, profile, each) for each in seen if each.kept_up]
+            cluster[name] = on_ten_nodes(name, profile)
+            bar.advance(note=f"{name} simulated")
     figures = figures_of(rows) | {"ten_nodes": cluster, "seed": options.seed}
     options.keep("simulated", figures)
     Console(stderr=True).print(table_of(rows))

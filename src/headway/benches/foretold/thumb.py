@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
-from headway.benches.foretold.model import CORES, MEASURED, PROFILED
-from headway.benches.foretold.workbench import Measured, Setting, Step, Workbench
+from headway.benches.foretold.learned import CORES, PROFILED, workbenches
+from headway.benches.foretold.workbench import Measured, Setting, Step
 from headway.benches.options import BenchOptions, progress
-from headway.engine.spark.session import open_session
 from headway.flow.goals import Goal, parse_goal
 from headway.measure.costs.profile import JobProfile
 from headway.model.candidate import Load
@@ -30,28 +27,20 @@ def run(options: BenchOptions) -> dict[str, Any]:
     times = TIMES[:1] if options.quick else TIMES
     seconds, warm_s = 8.0, 3.0
     found: dict[str, Any] = {}
-    with (
-        TemporaryDirectory(prefix="headway-bench-") as place,
-        progress(len(names) * (1 + len(times) * (len(rules) + 1)), "settings") as bar,
-    ):
-        spark = open_session(f"local[{CORES}]")
-        try:
-            for name in names:
-                bench = Workbench(spark, MEASURED[name], Path(place) / name)
-                profile = bench.learn(PROFILED[name], 20.0 if options.quick else 40.0)
-                bar.advance(note=f"{name} profiled")
-                goal = parse_goal(GOALS[name])
-                rates = [PROFILED[name] * each for each in times]
-                plans = {rate: planned(profile, goal, rate) for rate in rates}
-                settings = [Setting(rate, every, CORES) for rate in rates for every in rules] + [
-                    setting for setting in plans.values() if setting is not None
-                ]
-                settings.sort(key=lambda each: each.rate_per_s)
-                steps = [Step(each, seconds, warm_s) for each in settings]
-                seen = bench.measure(steps, lambda: bar.advance(note="measured"))
-                found[name] = verdict(goal, plans, seen)
-        finally:
-            spark.stop()
+    with progress(len(names) * (1 + len(times) * (len(rules) + 1)), "settings") as bar:
+        for name, bench in workbenches(names):
+            profile = bench.learn(PROFILED[name], 20.0 if options.quick else 72.0)
+            bar.advance(note=f"{name} profiled")
+            goal = parse_goal(GOALS[name])
+            rates = [PROFILED[name] * each for each in times]
+            plans = {rate: planned(profile, goal, rate) for rate in rates}
+            settings = [Setting(rate, every, CORES) for rate in rates for every in rules] + [
+                setting for setting in plans.values() if setting is not None
+            ]
+            settings.sort(key=lambda each: each.rate_per_s)
+            steps = [Step(each, seconds, warm_s) for each in settings]
+            seen = bench.measure(steps, lambda: bar.advance(note="measured"))
+            found[name] = verdict(goal, plans, seen)
     figures = {
         "plan_meets_every_goal": all(each["plan_met"] for each in found.values()),
         "plan_carries_more": {n: each["plan_rate"] > each["best_rule_rate"]

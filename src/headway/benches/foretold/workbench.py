@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,8 @@ from headway.workloads.registry import Workload
 PATIENCE_S = 120.0
 PROFILED_S = (0.0, 0.25, 0.6, 1.2)  # the intervals that a profile is made with, by turns
 TURN_S = 4.0  # how long each of them, at a time
+LEAST = 0.4  # the share of a step's records that batches wholly within it must have
+GROWN, SLACK_S = 1.5, 0.1  # how much later the end of a step may be than its beginning
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,7 @@ class Step:
     setting: Setting
     seconds: float
     warm_s: float
+    learned: bool = False  # whether a profile is made of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,24 +75,29 @@ class Workbench:
 
     def learn(self, rate_per_s: float, seconds: float) -> JobProfile:
         """A profile made at one rate, with several intervals by turns, after a warm-up."""
-        turns = [Setting(rate_per_s, every, n) for n in (2, 1) for every in PROFILED_S]
-        count = max(len(turns), round(seconds / TURN_S))
-        steps = [Step(turns[n % len(turns)], TURN_S, 0.0) for n in range(count)]
-        warm_s = seconds / 2
-        lines, begun_s, handle = self._run(steps)
-        kept = [line for line in lines if line.started_s >= begun_s + warm_s]
-        return profile_of(kept, handle.flow.fingerprint, "micro-batch", handle.lanes)
+        return self.trial(warming(rate_per_s, seconds))[0]
 
     def measure(
         self, steps: Sequence[Step], seen: Callable[[], None] = lambda: None
     ) -> list[Measured]:
         """Run a flow through steps, and say how late answers were in each."""
-        lines, begun_s, _ = self._run(steps, seen)
-        found, at_s = [], begun_s
+        return self.trial(steps, seen)[1]
+
+    def trial(
+        self, steps: Sequence[Step], seen: Callable[[], None] = lambda: None
+    ) -> tuple[JobProfile, list[Measured]]:
+        """Run a flow through steps: what those to learn from teach, and what came of the others."""
+        lines, begun_s, handle = self._run(steps, seen)
+        found: list[Measured] = []
+        kept: list[BatchLine] = []
         for step in steps:
-            found.append(measured(step, lines, at_s))
-            at_s += step.seconds
-        return found
+            if step.learned:
+                kept += own_lines(step, lines, begun_s)
+            elif step.seconds > step.warm_s:
+                found.append(measured(step, lines, begun_s))
+            begun_s += step.seconds
+        flow, lanes = handle.flow.fingerprint, handle.lanes
+        return profile_of(kept, flow, "micro-batch", lanes), found
 
     def _run(
         self, steps: Sequence[Step], seen: Callable[[], None] = lambda: None
@@ -134,15 +142,63 @@ class Workbench:
             seen()
 
 
-def measured(step: Step, lines: Sequence[BatchLine], begun_s: float) -> Measured:
-    """What the batches of a step tell, of those that took only records of its second part."""
-    own = [
+def turns_at(rate_per_s: float) -> list[Step]:
+    """What a profile is made of: several intervals and numbers of readers, all at one rate."""
+    return [
+        Step(Setting(rate_per_s, every, readers), TURN_S, 0.0, learned=True)
+        for readers in (2, 1)
+        for every in PROFILED_S
+    ]
+
+
+def warming(rate_per_s: float, seconds: float) -> list[Step]:
+    """Turns to warm up with for half of the time, and then to learn from."""
+    turns = turns_at(rate_per_s)
+    count = max(len(turns), round(seconds / TURN_S))
+    cycle = [turns[n % len(turns)] for n in range(count)]
+    return [replace(turn, learned=place * 2 >= count) for place, turn in enumerate(cycle)]
+
+
+def beside(wanted: Sequence[Step], rate_per_s: float, seconds: float) -> list[Step]:
+    """Steps to measure with turns to learn from among them.
+
+    What disturbs the host, and how warm the JVM is, changes from minute to minute; so a profile is
+    made in the same minutes as what is held against it, though never of it.
+    """
+    turns, found = turns_at(rate_per_s), warming(rate_per_s, seconds)
+    for place, step in enumerate(wanted):
+        found += [step, turns[2 * place % len(turns)], turns[(2 * place + 1) % len(turns)]]
+    return found
+
+
+def own_lines(step: Step, lines: Sequence[BatchLine], begun_s: float) -> list[BatchLine]:
+    """The batches of a step that took only records of its second part."""
+    return [
         line
         for line in lines
         if line.rows
         and line.published_s - float(line.latency["max"]) >= begun_s + step.warm_s
         and line.published_s - float(line.latency["min"]) <= begun_s + step.seconds
     ]
+
+
+def kept_up(step: Step, own: Sequence[BatchLine], begun_s: float) -> bool:
+    """Whether records do not come later and later: the last third is no later than the first."""
+    third_s = (step.seconds - step.warm_s) / 3
+    first_s, last_s = begun_s + step.warm_s + third_s, begun_s + step.seconds - third_s
+    early = [line for line in own if line.published_s < first_s]
+    late = [line for line in own if line.published_s >= last_s]
+    if not late or sum(line.rows for line in own) < LEAST * step.setting.rate_per_s * 3 * third_s:
+        return False
+    first, last = (
+        np.mean([float(line.latency["mean"]) for line in part]) for part in (early or own, late)
+    )
+    return bool(last <= GROWN * first + SLACK_S)
+
+
+def measured(step: Step, lines: Sequence[BatchLine], begun_s: float) -> Measured:
+    """What the batches of a step tell, of those that took only records of its second part."""
+    own = own_lines(step, lines, begun_s)
     records = Latency.together(Latency.from_steps(line.latency, line.latency_steps) for line in own)
     told = [
         line
@@ -156,8 +212,7 @@ def measured(step: Step, lines: Sequence[BatchLine], begun_s: float) -> Measured
             [int(line.window_latency["count"]) for line in told],
         )
     )
-    wanted = step.setting.rate_per_s * (step.seconds - step.warm_s)
-    return Measured(step.setting, records, windows, records.count >= 0.5 * wanted)
+    return Measured(step.setting, records, windows, kept_up(step, own, begun_s))
 
 
 def foretell(profile: JobProfile, setting: Setting) -> Prediction:

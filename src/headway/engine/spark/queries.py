@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Protocol
 
 from pyspark.sql import SparkSession
@@ -11,13 +12,15 @@ from headway.engine.spark.folder import RunFolder
 from headway.engine.spark.frames.query import FrameQuery
 from headway.engine.spark.frames.read import has_frames
 from headway.engine.spark.gate.query import GatedQuery
+from headway.engine.spark.metering.listening import ProgressListener
 from headway.engine.spark.metering.logbook import Logbook
 from headway.engine.spark.realtime.handover import last_by_gate, unfinished
 from headway.engine.spark.realtime.query import RealTimeQuery, open_finals, settle_left
 from headway.engine.spark.settings import Settings
-from headway.errors import HeadwayError
+from headway.errors import HeadwayError, RunError
 from headway.flow.graph import Flow
 from headway.keep.pacing import Pace
+from headway.plan.modes import Mode
 
 
 class RunningQuery(Protocol):
@@ -41,6 +44,80 @@ class RunningQuery(Protocol):
     def revive(self) -> bool: ...
     def error(self) -> HeadwayError | None: ...
     def close(self) -> None: ...
+
+
+class Running:
+    """All queries of a run: started together, and together brought into another mode."""
+
+    def __init__(self, spark: SparkSession, flow: Flow, folder: RunFolder, mode: Mode) -> None:
+        self._spark, self._flow, self._folder = spark, flow, folder
+        self.queries: list[RunningQuery] = []
+        self.mode = mode
+        self._listener = ProgressListener(self.queries)
+        self._clock = SystemClock()
+
+    def start(self, settings: Settings) -> None:
+        """Start for the first time."""
+        self._spark.streams.addListener(self._listener)
+        self._start(settings)
+
+    def _start(self, settings: Settings) -> None:
+        self.queries += open_queries(self._spark, self._flow, self._folder, settings)
+        for query in self.queries:
+            query.start()
+        self.mode = settings.mode
+
+    def change(self, mode: Mode, settings: Settings, patience_s: float) -> float:
+        """Go on in another mode; returns for how many seconds nothing was answered.
+
+        Where that mode does not start, the one before goes on, and the error says so; where that
+        does not start either, no query is left.
+        """
+        before = self.mode
+        for query in self.queries:
+            query.wind_down(patience_s)
+        silent_s = self._clock.steady_s()
+        self._end(patience_s)
+        try:
+            self._start(replace(settings, mode=mode))
+        except Exception as error:
+            self._go_back(replace(settings, mode=before))
+            raise RunError(
+                f"the mode could not be changed: {error}\nThe flow goes on in {before}"
+            ) from error
+        for query in self.queries:
+            query.wait_working(patience_s)
+        return self._clock.steady_s() - silent_s
+
+    def _end(self, patience_s: float) -> None:
+        for query in self.queries:
+            query.stop(patience_s)
+        self._listener.drain(self._spark)
+        for query in self.queries:
+            query.close()
+        self.queries.clear()
+
+    def _go_back(self, settings: Settings) -> None:
+        try:
+            self._end(0.0)
+            self._start(settings)
+        except BaseException:
+            self.abandon()
+            self.queries.clear()
+            raise
+
+    def hang_up(self) -> None:
+        """Hear the last events of queries that were stopped, and let go of them."""
+        self._listener.drain(self._spark)
+        self._spark.streams.removeListener(self._listener)
+        for query in self.queries:
+            query.close()
+
+    def abandon(self) -> None:
+        """Stop at once what has been started."""
+        for query in self.queries:
+            query.stop(0.0)
+        self._spark.streams.removeListener(self._listener)
 
 
 def open_queries(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,12 +11,12 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from headway.clock import Clock, SystemClock
+from headway.engine.spark.beside import Beside
 from headway.engine.spark.folder import RunFolder, open_folder
 from headway.engine.spark.frames.read import sessions_of
 from headway.engine.spark.learning.figures import keep_figures, known_of
 from headway.engine.spark.learning.keeping import Keeper, first_settings
-from headway.engine.spark.metering.listening import ProgressListener
-from headway.engine.spark.queries import RunningQuery, open_queries
+from headway.engine.spark.queries import Running
 from headway.engine.spark.realtime.needs import wanted_session
 from headway.engine.spark.session import check_session, lanes_of, open_session, prepare
 from headway.engine.spark.settings import Settings
@@ -28,8 +27,7 @@ from headway.flow.graph import Flow
 from headway.flow.topics import StreamedFrame
 from headway.keep.pacing import Pace
 from headway.measure.account import Account
-from headway.measure.batches import BatchLine, BatchLog
-from headway.measure.prometheus import Exporter
+from headway.measure.batches import BatchLine
 from headway.measure.summary import account_of
 from headway.plan.modes import Mode, check_mode, check_suits
 from headway.units import Duration, parse_duration
@@ -100,13 +98,6 @@ def new_folder(flow: Flow) -> Path:
     return Path(".headway") / f"{flow.sinks[0].name}-{now}"
 
 
-def open_exporter(
-    port: int | None, folder: RunFolder, lines: Callable[[], list[BatchLine]]
-) -> Exporter | None:
-    """Serve the figures of a run, if they are wanted."""
-    return None if port is None else Exporter(port, lines, BatchLog(folder.log).lines())
-
-
 class RunHandle:
     """A flow that runs."""
 
@@ -124,17 +115,15 @@ class RunHandle:
         self._done = threading.Event()
         self._stopping = threading.Lock()
         self._error: HeadwayError | None = None
-        self._queries: list[RunningQuery] = []
-        self._mode = settings.mode
+        self._running = Running(spark, flow, folder, settings.mode)
+        self._queries = self._running.queries
         self.lanes = lanes_of(spark)
-        self._exporter: Exporter | None = None
+        self._beside: Beside | None = None
         self.keeper: Keeper | None = None  # while the run has a goal
-        self._listener = ProgressListener(self._queries)
         try:
-            self._exporter = open_exporter(settings.metrics_port, folder, self.lines)
+            self._beside = Beside(settings, folder, self.lines)
             prepare(spark, flow)
-            spark.streams.addListener(self._listener)
-            self._start(settings.mode)
+            self._running.start(settings)
         except BaseException:
             self._abandon()
             raise
@@ -146,53 +135,37 @@ class RunHandle:
     def __exit__(self, *_: object) -> None:
         self.stop()
 
-    def _start(self, mode: Mode) -> None:
-        made = open_queries(self._spark, self.flow, self._folder, replace(self.settings, mode=mode))
-        self._queries += made
-        for query in self._queries:
-            query.start()
-        self._mode = mode
-
     @property
     def mode(self) -> Mode:
         """How the flow runs now."""
-        return self._mode
+        return self._running.mode
 
     def switch(self, mode: Mode, patience_s: float = PATIENCE_S) -> float:
         """Change the mode of the running flow; returns for how many seconds nothing was answered.
 
         A flow in micro-batch ends its batch first; one in real-time mode goes on to its next
-        checkpoint, for at most `patience_s`, so that hardly anything is answered twice.
+        checkpoint, for at most `patience_s`, so that hardly anything is answered twice. Where the
+        other mode does not start, the flow goes on as it was, and the error says so.
         """
         check_mode(mode)
         check_suits(self.flow, mode)
         with self._stopping:
-            if self._done.is_set() or mode == self._mode:
+            if self._done.is_set() or mode == self._running.mode:
                 return 0.0
-            for query in self._queries:
-                query.wind_down(patience_s)
-            silent_s = self._clock.steady_s()
-            for query in self._queries:
-                query.stop(patience_s)
-            self._listener.drain(self._spark)
-            for query in self._queries:
-                query.close()
-            self._queries.clear()
             try:
-                self._start(mode)
-            except BaseException as error:
-                said = error if isinstance(error, HeadwayError) else None
-                self._error = said or RunError(f"the mode could not be changed: {error}")
-                self._end()
+                return self._running.change(mode, self.settings, patience_s)
+            except Exception as error:
+                if not self._queries:  # it could not go back, either
+                    said = error if isinstance(error, HeadwayError) else None
+                    self._error = said or RunError(f"the mode could not be changed: {error}")
+                    self._end()
                 raise
-            for query in self._queries:
-                query.wait_working(patience_s)
-            return self._clock.steady_s() - silent_s
 
     @property
     def metrics_port(self) -> int | None:
         """Where Prometheus finds the run's figures, on this host."""
-        return self._exporter.port if self._exporter else None
+        exporter = self._beside.exporter if self._beside else None
+        return exporter.port if exporter else None
 
     @property
     def folder(self) -> Path:
@@ -258,10 +231,7 @@ class RunHandle:
                 query.stop(PATIENCE_S)
             failed = [error for query in self._queries if (error := query.error()) is not None]
             self._error = self._error or next(iter(failed), None)
-            self._listener.drain(self._spark)
-            self._spark.streams.removeListener(self._listener)
-            for query in self._queries:
-                query.close()
+            self._running.hang_up()
             self._is_over()  # for what the last events brought to light
             if self.lines():
                 keep_figures(self._folder, self.flow, self.lanes)
@@ -272,7 +242,7 @@ class RunHandle:
             self._let_go()
 
     def _let_go(self) -> None:
-        for helper in (self._exporter, self.keeper):
+        for helper in (self._beside, self.keeper):
             if helper is not None:
                 helper.close()
         self._folder.release()
@@ -303,7 +273,5 @@ class RunHandle:
         return self.settings.until == "end" and read
 
     def _abandon(self) -> None:
-        for query in self._queries:
-            query.stop(0.0)
-        self._spark.streams.removeListener(self._listener)
+        self._running.abandon()
         self._let_go()

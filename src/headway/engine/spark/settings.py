@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from headway.flow.stream import check_kafka
 from headway.keep.pacing import Pace
 from headway.plan.modes import Mode, RealTime, check_mode
 
@@ -19,6 +20,7 @@ class Settings:
     real_time  what batches records in real-time mode
     phases     whether it is told where time went; without it real-time mode tells no latency
     keeping    with a goal: 'active' plans and changes the run, 'passive' only says so, or 'off'
+    quarantine    'kafka://host:port/topic' is told what is set aside, too; None: the folder only
     metrics_port  where Prometheus finds the run's figures (0: any free port); None serves none
     until      'end' stops when every topic has been read to its end; 'stopped' runs on
     spark      more settings for a session that headway opens itself
@@ -31,6 +33,7 @@ class Settings:
     real_time: RealTime = field(default_factory=RealTime)
     phases: bool = True
     keeping: str = "active"
+    quarantine: str | None = None
     metrics_port: int | None = None
     until: str = "end"
     spark: dict[str, str] = field(default_factory=dict)
@@ -41,5 +44,7 @@ class Settings:
         check_mode(self.mode)
         if self.keeping not in ("active", "passive", "off"):
             raise ValueError(f"keeping is 'active', 'passive' or 'off'; got {self.keeping!r}")
+        if self.quarantine is not None:
+            check_kafka(self.quarantine)
         if self.until not in ("end", "stopped"):
             raise ValueError(f"until must be 'end' or 'stopped'; got {self.until!r}")

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from headway.engine.spark.learning.figures import WARM, of_mode
 from headway.engine.spark.settings import Settings
+from headway.errors import RunError
 from headway.flow.goals import Goal
 from headway.flow.graph import Flow
 from headway.flow.rates import RateSchedule
@@ -171,16 +172,21 @@ class Keeper:
             self._run.settings = replace(self._run.settings, real_time=knobs)
         if after.mode != before.now.mode:
             patience_s = self._run.settings.real_time.checkpoint_s + RESTART_S
-            gap_s = self._run.switch(after.mode, patience_s)
+            gap_s, why = self._switched(after.mode, patience_s)
             if self._run.mode != after.mode:
                 self.kept = before
-                return replace(
-                    said, action="keep", because="the run has ended", candidate=before.now
-                )
+                return replace(said, action="keep", because=why, candidate=before.now)
             self.caution = replace(self.caution, restart_s=max(gap_s, 0.5))
         if after.mode == "micro-batch":
             self._run.set_pace(interval=f"{after.interval_s}s", readers=after.mappers)
         return said
+
+    def _switched(self, mode: Mode, patience_s: float) -> tuple[float, str]:
+        """Change the mode; how long that took, or why it did not come to it."""
+        try:
+            return self._run.switch(mode, patience_s), "the run has ended"
+        except RunError as error:
+            return 0.0, str(error)
 
 
 def candidate_of(run: Run, like: Candidate | None = None) -> Candidate:

@@ -39,7 +39,7 @@ from headway.keep.pacing import Pace
 
 POLL_S = 0.05
 NO_CONNECTOR = (
-    "this session does not have Spark's connector to Kafka, which real-time mode reads through; "
+    "this session lacks Spark's connector to Kafka, or its Avro, which real-time mode reads with; "
     "let headway open the session, or make it with spark.jars set to the jars of "
     "headway.engine.kafka.jars.connector_jars()"
 )
@@ -104,7 +104,7 @@ class RealTimeQuery(StartedQuery):
             context, group = self._spark.sparkContext, self.run_id
             self.meter.look = lambda: stages_of(context, group, jobs_back=2)
         except AnalysisException as error:
-            if "data source: kafka" in str(error):
+            if "data source: kafka" in str(error) or "AVRO_NOT_LOADED" in str(error):
                 raise SessionError(NO_CONNECTOR) from error
             raise refused(error) from error
 

@@ -19,7 +19,7 @@ from headway.flow.topics import KafkaTopic
 from headway.flow.windows import END_OF_TIME_US
 from headway.plan.modes import RealTime
 
-RECORD, BAD, WHY = "__record", "__bad", "__why"
+RECORD, VALUE, BAD, WHY = "__record", "__value", "__bad", "__why"
 STRICT = {
     "mode": "PERMISSIVE",
     "columnNameOfCorruptRecord": WHY,
@@ -75,6 +75,7 @@ def read_native(spark: SparkSession, native: NativeSource) -> DataFrame:
         F.expr("unix_micros(timestamp)").alias(ARRIVAL),
         F.expr("concat(topic, '-', partition, '-', offset)").alias(FROM),
         F.expr("coalesce(length(value), 0) = 0").alias("__empty"),
+        F.col("value").alias(VALUE),
         metered(native.metered),
     )
     judged = parsed.select("*", F.expr(NOW_MS).alias(READ), F.expr(bad_sql(native)).alias(BAD))
@@ -112,15 +113,46 @@ def parsed_sql(topic: KafkaTopic, values: Schema) -> str:
     if topic.format == "text":
         name = values.names[0]
         return f"named_struct('{name}', {text}, '{WHY}', CAST(NULL AS STRING))"
+    if topic.format == "avro":
+        return f"from_avro(value, {quoted(topic.avro)}, map('mode', 'PERMISSIVE'))"
     ddl = ", ".join([*(f"`{c.name}` {c.type}" for c in values), f"`{WHY}` string"])
     options = STRICT | ({"sep": topic.delimiter} if topic.format == "csv" else {})
     pairs = ", ".join(f"'{name}', '{value}'" for name, value in options.items())
     return f"from_{topic.format}({text}, '{ddl}', map({pairs}))"
 
 
+def quoted(text: str) -> str:
+    """A text as a literal of SQL's.
+
+    >>> quoted("it's a \\\\")
+    "'it\\\\'s a \\\\\\\\'"
+    """
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
+
+
+def unlike_sql(avro: str) -> str:
+    """A condition that is true for what is no record of an Avro schema.
+
+    Spark makes nulls of what it cannot read, and passes over bytes that are left. A record that was
+    read whole has all that may not be null, and is the same bytes when it is written again.
+    """
+    fields = json.loads(avro)["fields"]
+    sure = [f"{RECORD}.`{f['name']}` IS NULL" for f in fields if not may_be_null(f["type"])]
+    missing = " OR ".join(sure) or "false"
+    return f"CASE WHEN {missing} THEN true ELSE to_avro({RECORD}, {quoted(avro)}) <> {VALUE} END"
+
+
+def may_be_null(kind: object) -> bool:
+    """Whether an Avro type has null among its choices."""
+    return kind == "null" or (isinstance(kind, list) and "null" in kind)
+
+
 def bad_sql(native: NativeSource) -> str:
     """A condition that is true for records that cannot be answered."""
-    reasons = ["__empty", f"{RECORD} IS NULL", f"{RECORD}.{WHY} IS NOT NULL"]
+    reasons = ["__empty", f"{RECORD} IS NULL"]
+    avro = native.topic.format == "avro"
+    reasons.append(unlike_sql(native.topic.avro) if avro else f"{RECORD}.{WHY} IS NOT NULL")
     if native.source.time is not None:
         reasons.append(f"NOT coalesce(abs({time_sql(native)}) < {END_OF_TIME_US}, false)")
     return f"coalesce({' OR '.join(reasons)}, true)"
