@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import sqlglot
 from sqlglot import exp
 
 from headway.errors import FlowError
+from headway.flow.expression import Expression
 
 GENERATORS = {"explode", "explode_outer"}
 WIDE = {"posexplode", "posexplode_outer", "inline", "inline_outer", "stack", "json_tuple"}
@@ -22,27 +21,6 @@ CHANGING = {
     "monotonically_increasing_id", "spark_partition_id", "input_file_name",
     "current_timestamp", "current_date", "current_time", "curdate", "localtimestamp",
 }  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Expression:
-    """One SQL expression, checked for syntax; `name` is its output column, if it has one."""
-
-    text: str
-    name: str | None
-    columns: frozenset[str]
-    aggregate: bool
-    generator: bool
-
-    @property
-    def is_star(self) -> bool:
-        """Whether this is ``*``: every column there is."""
-        return self.text.strip() == "*"
-
-    def tree(self) -> exp.Expression:
-        """The parsed expression, without its alias."""
-        parsed = parse_tree(self.text)
-        return parsed.this if isinstance(parsed, exp.Alias) else parsed
 
 
 def parse_expression(text: str) -> Expression:
@@ -115,6 +93,12 @@ def parse_tree(text: str) -> exp.Expression:
     tree: exp.Expression = select.expressions[0]
     refuse_what_no_step_can_be(tree, text)
     return tree
+
+
+def without_alias(text: str) -> exp.Expression:
+    """The parsed expression behind its name."""
+    parsed = parse_tree(text)
+    return parsed.this if isinstance(parsed, exp.Alias) else parsed
 
 
 def function_name(node: exp.Func) -> str:

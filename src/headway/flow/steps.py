@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from headway.flow.columns.schema import Schema
+from headway.flow.expression import Expression
 from headway.flow.pairs import BasePair
-from headway.flow.sql import Expression
 from headway.flow.topics import EventTime, Target, Topic, describe_topic, identify_topic
 from headway.flow.windows import Window
 

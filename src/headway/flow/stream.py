@@ -11,9 +11,10 @@ from typing import Any
 import pyarrow as pa
 
 from headway.errors import FlowError
+from headway.flow.expression import Expression
 from headway.flow.graph import Flow
 from headway.flow.pairs import BasePair, Pair, WindowPair
-from headway.flow.sql import Expression, parse_expression
+from headway.flow.sql import parse_expression
 from headway.flow.steps import Filter, Map, Merge, OnError, PairStep, Reduce, Sink, Step
 from headway.flow.topics import Target
 from headway.flow.windows import Window, parse_window

@@ -14,7 +14,7 @@ from headway.engine.reference.sql.parse import parse_named
 from headway.engine.reference.sql.typed import Typed
 from headway.engine.reference.sql.types import SqlFault, Type, meet
 from headway.errors import FlowError
-from headway.flow.sql import Expression
+from headway.flow.expression import Expression
 from headway.flow.steps import Filter, Map, Merge
 
 Columns = Mapping[str, Type]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from sqlglot import exp
 
 from headway.engine.spark.gate.columns import SEQ
-from headway.flow.sql import GENERATORS, Expression, function_name
+from headway.flow.expression import Expression
+from headway.flow.sql import GENERATORS, function_name
 
 IS_RECORD = f"{SEQ} >= 0"
 

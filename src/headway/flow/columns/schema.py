@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
-import sqlglot
-from sqlglot import exp
 
 from headway.errors import FlowError
 
@@ -82,21 +80,10 @@ class Schema:
     @classmethod
     def parse(cls, ddl: str) -> Schema:
         """Read a declaration such as ``"time timestamp, user string, size long"``."""
-        try:
-            tree = sqlglot.parse_one(f"CREATE TABLE t ({ddl})", dialect="spark")
-        except sqlglot.errors.ParseError as error:
-            raise FlowError(
-                f"schema {ddl!r} does not parse; write it as 'name type, name type', "
-                "for example 'time timestamp, user string, size long'"
-            ) from error
-        columns = []
-        for definition in tree.find_all(exp.ColumnDef):
-            if definition.kind is None:
-                raise FlowError(f"column {definition.name!r} in {ddl!r} has no type; add one")
-            columns.append(Column(definition.name, spark_type(definition.kind.sql("spark"))))
-        if not columns:
-            raise FlowError(f"schema {ddl!r} declares no column; write 'name type, name type'")
-        return cls(tuple(columns))
+        # Only here: Spark's Python processes import this module, and parse nothing.
+        from headway.flow.columns.ddl import columns_of
+
+        return cls(tuple(Column(name, spark_type(kind)) for name, kind in columns_of(ddl)))
 
     @classmethod
     def from_arrow(cls, schema: pa.Schema) -> Schema:
