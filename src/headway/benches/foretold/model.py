@@ -18,6 +18,7 @@ from headway.benches.foretold.learned import MEASURED, PROFILED, workbenches
 from headway.benches.foretold.streams import measure_streams
 from headway.benches.foretold.workbench import Measured, Setting, Step, beside, foretell
 from headway.benches.options import BenchOptions, progress
+from headway.dashboard.draw.loglog import Curve, draw_curves
 from headway.model.prediction import Prediction
 from headway.units import format_duration
 from headway.workloads.registry import Workload
@@ -75,6 +76,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
         "fell_behind": behind, "seed": options.seed, "profiled_rates": PROFILED
     }  # fmt: skip
     options.keep("model", figures)
+    (options.report / "model.svg").write_text(plot(found))
     Console(stderr=True).print(table_of(found))
     return figures
 
@@ -127,6 +129,20 @@ def figures_of(found: Sequence[Compared]) -> dict[str, Any]:
         "p99_within_20pct": round(float((p99 <= 0.20).mean()), 4),
         "compared": [each.as_dict() for each in found],
     }
+
+
+def plot(found: Sequence[Compared]) -> str:
+    """What was foretold over what was measured; what is right stands on the line."""
+    mean, p99 = (
+        tuple((each.measured[key] * 1e3, each.predicted[key] * 1e3) for each in found)
+        for key in ("mean_s", "p99_s")
+    )
+    every = [value for point in mean + p99 for value in point]
+    right = Curve("as measured", ((min(every), min(every)), (max(every), max(every))), dashed=True)
+    dots = [Curve(name, points, dots=True) for name, points in (("mean", mean), ("p99", p99))]
+    return draw_curves(
+        [dots[0], right, dots[1]], "measured, ms", "foretold", lambda ms: f"{ms:g} ms"
+    )
 
 
 def table_of(found: Sequence[Compared]) -> Table:

@@ -13,11 +13,12 @@ WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 760, 420, 70, 190, 20, 44
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Points (x, y), both above 0, under one name; `dashed` sets it apart."""
+    """Points (x, y), both above 0, under one name; `dashed` sets it apart, `dots` joins none."""
 
     name: str
     points: tuple[tuple[float, float], ...]
     dashed: bool = False
+    dots: bool = False
 
 
 def draw_curves(
@@ -54,9 +55,15 @@ def curve_part(
     colour = COLOURS[place // 2 % len(COLOURS)]
     dash = ' stroke-dasharray="5 4"' if curve.dashed else ""
     path = " ".join(f"{x(a):.1f},{y(b):.1f}" for a, b in curve.points)
+    drawn = f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"{dash}/>'
+    if curve.dots:
+        drawn = "".join(
+            f'<circle cx="{x(a):.1f}" cy="{y(b):.1f}" r="4" fill="{colour}"/>'
+            for a, b in curve.points
+        )
     top = TOP + 14 + place * 18
     return (
-        f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"{dash}/>'
+        f"{drawn}"
         f'<line x1="{WIDTH - RIGHT + 8}" x2="{WIDTH - RIGHT + 30}" y1="{top - 4}" y2="{top - 4}" '
         f'stroke="{colour}" stroke-width="2"{dash}/>'
         f'<text x="{WIDTH - RIGHT + 36}" y="{top}">{escape(curve.name)}</text>'
