@@ -6,12 +6,15 @@ READY := $(VENV)/.ready
 ARCHIVE := $(VENV)/share/headway/spark.jsa
 
 .DEFAULT_GOAL := help
-.PHONY: help setup java kafka demo test check bench lock clean
+.PHONY: help setup parts java kafka demo test check bench lock clean
 
 help: ## List the targets.
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
 
-setup: $(READY) java kafka $(ARCHIVE) ## Make the environment in .venv from the lock file; see that Java and Kafka's jars are there.
+setup: ## Make the environment in .venv from the lock file; see that Java and Kafka's jars are there.
+	@$(MAKE) --no-print-directory -j 3 parts
+
+parts: $(READY) java kafka $(ARCHIVE) # What is fetched does not wait for what is made.
 
 $(READY): requirements.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)

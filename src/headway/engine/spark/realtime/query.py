@@ -32,7 +32,7 @@ from headway.engine.spark.realtime.stamps import mapped
 from headway.engine.spark.realtime.write import OUT_MARK, kafka_rows
 from headway.engine.spark.session import set_for_now
 from headway.engine.spark.settings import Settings
-from headway.errors import RunError, SessionError
+from headway.errors import FlowError, RunError, SessionError
 from headway.flow.graph import Flow
 from headway.flow.steps import Reduce, Sink, Source
 from headway.keep.pacing import Pace
@@ -103,10 +103,10 @@ class RealTimeQuery(StartedQuery):
                 self._query = writer.start()
             context, group = self._spark.sparkContext, self.run_id
             self.meter.look = lambda: stages_of(context, group, jobs_back=2)
-        except AnalysisException as error:
+        except (AnalysisException, FlowError) as error:
             if "data source: kafka" in str(error) or "AVRO_NOT_LOADED" in str(error):
                 raise SessionError(NO_CONNECTOR) from error
-            raise refused(error) from error
+            raise error if isinstance(error, FlowError) else refused(error) from error
 
     def _read(self, source: Source) -> DataFrame:
         begin = self._folder.begins(self.sink)[source.name]
