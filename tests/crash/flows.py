@@ -11,13 +11,13 @@ from headway.workloads.makers.keyed import Keyed
 
 SETTINGS = hw.Settings(
     master="local[2]",
-    pace=hw.Pace(interval_s=0.05, max_rows=150),
+    pace=hw.Pace(interval_s=0.05, max_rows=250),
     buckets=4,
     spark={"spark.sql.streaming.minBatchesToRetain": "10000"},
 )
 
 
-def windowed(place: Path, count: int = 2_400) -> hw.Flow:
+def windowed(place: Path, count: int = 2_000) -> hw.Flow:
     """Counts and sums of each key in windows of one second, to Parquet."""
     records = hw.replay(Keyed(keys=20), rate=400, count=count)
     return (

@@ -17,7 +17,7 @@ from headway.flow.stream import Stream
 from headway.testing.compare import compare
 from headway.testing.replayed import reference_outcome
 
-SMALL_BATCHES = hw.Pace(interval_s=0, max_rows=7)
+SMALL_BATCHES = hw.Pace(interval_s=0, max_rows=10)
 
 
 @dataclass(frozen=True)

@@ -142,7 +142,7 @@ def test_a_query_whose_python_was_slow_to_start_is_started_again(
     script.write_text(
         f"""#!/bin/sh
 case "$*" in *python_streaming_source_runner*)
-    [ -e {mark} ] || {{ touch {mark}; sleep 13; }};;
+    [ -e {mark} ] || {{ touch {mark}; sleep 11; }};;
 esac
 exec {sys.executable} "$@"
 """
