@@ -141,6 +141,31 @@ def test_current_timestamp_is_compiled_into_the_code_so_each_batch_has_new_code(
     assert times("id * 131 + unix_micros(current_timestamp())") >= 3
 
 
+def test_rand_has_another_seed_and_so_other_code_in_each_batch(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    jvm: Any = spark._jvm
+    compiled = jvm.org.apache.spark.metrics.source.CodegenMetrics.METRIC_COMPILATION_TIME()
+
+    def times(condition: str, folder: Path) -> int:
+        counts: list[int] = []
+        query = (
+            numbers(spark, step=2, count=12).where(condition)
+            .writeStream.option("checkpointLocation", str(folder))
+            .foreachBatch(lambda df, n: counts.append((df.count(), int(compiled.getCount()))[1]))
+            .start()
+        )  # fmt: skip
+        try:
+            while len(counts) < 6 and query.exception() is None:
+                query.awaitTermination(0.05)
+        finally:
+            query.stop()
+        return counts[5] - counts[1]
+
+    assert times("pmod(hash(n), 8) < 7", tmp_path / "hash") == 0
+    assert times("rand() < 0.9", tmp_path / "rand") >= 4
+
+
 def test_two_garbage_collectors_end_a_jvm() -> None:
     both = ["java", "-XX:+UseSerialGC", "-XX:+UseG1GC", "-version"]
     ended = subprocess.run(both, capture_output=True, text=True, check=False)
