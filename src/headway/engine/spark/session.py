@@ -177,14 +177,17 @@ LOCK = threading.Lock()
 def set_for_now(spark: SparkSession, settings: dict[str, str]) -> Iterator[None]:
     """Settings of a session while a query starts, which takes them with it."""
     with LOCK:
-        before = {name: str(spark.conf.get(name)) for name in settings}
+        before = {name: spark.conf.get(name, None) for name in settings}
         try:
             for name, value in settings.items():
                 spark.conf.set(name, value)
             yield
         finally:
-            for name, value in before.items():
-                spark.conf.set(name, value)
+            for name, known in before.items():
+                if known is None:
+                    spark.conf.unset(name)
+                else:
+                    spark.conf.set(name, known)
 
 
 PYSPARK_VERSION = pyspark.__version__

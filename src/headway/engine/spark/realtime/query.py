@@ -43,6 +43,14 @@ NO_CONNECTOR = (
     "let headway open the session, or make it with spark.jars set to the jars of "
     "headway.engine.kafka.jars.connector_jars()"
 )
+# Spark plans the query anew at each checkpoint, while records wait; these look in vain for what
+# such a query never has, and are what takes longest.
+OPTIMIZER = "org.apache.spark.sql.catalyst.optimizer"
+IN_VAIN = ("RemoveRedundantAliases", "FoldablePropagation", "PruneFilters", "DecimalAggregates")
+PLANNING = {
+    "spark.sql.optimizer.excludedRules": ",".join(f"{OPTIMIZER}.{rule}" for rule in IN_VAIN),
+    "spark.sql.exchange.reuse": "false",
+}
 SHORTEST = "spark.sql.streaming.realTimeMode.minBatchDuration"
 
 
@@ -99,6 +107,7 @@ class RealTimeQuery(StartedQuery):
             timed: Any = writer.trigger
             writer = timed(realTime=f"{millis} milliseconds")
             settings = {PARTITIONS: str(self._knobs.tasks), SHORTEST: str(min(millis, 5_000))}
+            settings |= PLANNING
             with set_for_now(self._spark, settings):
                 self._query = writer.start()
             context, group = self._spark.sparkContext, self.run_id
