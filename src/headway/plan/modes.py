@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -109,10 +110,10 @@ def source_obstacles(source: Source) -> list[str]:
             f"source {source.name!r} is {describe_topic(source.topic)}; only topics of Kafka's are "
             "read record by record"
         ]
-    if source.topic.format == "avro" and "array<" in str(source.schema):
+    if source.topic.format == "avro" and re.search(r"array<|decimal\(", str(source.schema)):
         return [
-            f"source {source.name!r} is in Avro with arrays, of which Spark does not tell there "
-            "whether they were read whole; use JSON"
+            f"source {source.name!r} is in Avro with arrays or decimals, which may be written in "
+            "several ways, so Spark cannot tell there whether they were read whole; use JSON"
         ]
     return []
 

@@ -16,7 +16,14 @@ from rich.table import Table
 
 from headway.benches.foretold.learned import MEASURED, PROFILED, workbenches
 from headway.benches.foretold.streams import measure_streams
-from headway.benches.foretold.workbench import Measured, Setting, Step, beside, foretell
+from headway.benches.foretold.workbench import (
+    PROFILED_S,
+    Measured,
+    Setting,
+    Step,
+    beside,
+    foretell,
+)
 from headway.benches.options import BenchOptions, progress
 from headway.dashboard.draw.loglog import Curve, draw_curves
 from headway.model.prediction import Prediction
@@ -90,6 +97,7 @@ def drawn(options: BenchOptions, of_each: int = OF_EACH) -> dict[str, list[Setti
         every = [
             Setting(PROFILED[name] * times, interval, readers)
             for times, interval, readers in product(TIMES, INTERVALS_S, READERS)
+            if times != 1.0 or interval not in PROFILED_S  # those are learned from
         ]
         fast = [each for each in every if each.rate_per_s == PROFILED[name] * TIMES[-1]]
         count = len(every) // 2 if options.full else some

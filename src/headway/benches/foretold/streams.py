@@ -83,7 +83,7 @@ def profile_at(folder: Path, watched: Watched, stream: Stream) -> JobProfile:
     own = []
     for place, rate in enumerate(stream.rates):
         begun_s = watched.began_us / 1e6 + WARM_S + STEP_S * place
-        inside = (begun_s - SLACK_S, begun_s + STEP_S + SLACK_S)
+        inside = (begun_s, begun_s + STEP_S + SLACK_S)
         if rate in LEARNED:
             own += [
                 line

@@ -27,6 +27,7 @@ from headway.workloads.registry import Workload
 PATIENCE_S = 120.0
 PROFILED_S = (0.0, 0.25, 0.6, 1.2)  # the intervals that a profile is made with, by turns
 TURN_S = 4.0  # how long each of them, at a time
+DRAIN_S, LULL = 2.0, 0.02  # how long the rate is this share of the next one, before each step
 LEAST = 0.4  # the share of a step's records that batches wholly within it must have
 GROWN, SLACK_S = 1.5, 0.1  # how much later the end of a step may be than its beginning
 
@@ -81,7 +82,7 @@ class Workbench:
         self, steps: Sequence[Step], seen: Callable[[], None] = lambda: None
     ) -> list[Measured]:
         """Run a flow through steps, and say how late answers were in each."""
-        return self.trial(steps, seen)[1]
+        return self.trial(drained(steps), seen)[1]
 
     def trial(
         self, steps: Sequence[Step], seen: Callable[[], None] = lambda: None
@@ -156,7 +157,8 @@ def warming(rate_per_s: float, seconds: float) -> list[Step]:
     turns = turns_at(rate_per_s)
     count = max(len(turns), round(seconds / TURN_S))
     cycle = [turns[n % len(turns)] for n in range(count)]
-    return [replace(turn, learned=place * 2 >= count) for place, turn in enumerate(cycle)]
+    warm = [replace(turn, warm_s=TURN_S, learned=False) for turn in cycle[: count // 2]]
+    return [*warm, *cycle[count // 2 :]]
 
 
 def beside(wanted: Sequence[Step], rate_per_s: float, seconds: float) -> list[Step]:
@@ -168,6 +170,15 @@ def beside(wanted: Sequence[Step], rate_per_s: float, seconds: float) -> list[St
     turns, found = turns_at(rate_per_s), warming(rate_per_s, seconds)
     for place, step in enumerate(wanted):
         found += [step, turns[2 * place % len(turns)], turns[(2 * place + 1) % len(turns)]]
+    return found
+
+
+def drained(steps: Sequence[Step]) -> list[Step]:
+    """Steps with a lull before each, so that none pays for what the one before has left."""
+    found: list[Step] = []
+    for step in steps:
+        lull = Setting(step.setting.rate_per_s * LULL, step.setting.interval_s, 2)
+        found += [Step(lull, DRAIN_S, DRAIN_S), step]
     return found
 
 
@@ -186,8 +197,9 @@ def kept_up(step: Step, own: Sequence[BatchLine], begun_s: float) -> bool:
     """Whether records do not come later and later: the last third is no later than the first."""
     third_s = (step.seconds - step.warm_s) / 3
     first_s, last_s = begun_s + step.warm_s + third_s, begun_s + step.seconds - third_s
-    early = [line for line in own if line.published_s < first_s]
-    late = [line for line in own if line.published_s >= last_s]
+    due_s = [line.published_s - float(line.latency["mean"]) for line in own]
+    early = [line for line, due in zip(own, due_s, strict=True) if due < first_s]
+    late = [line for line, due in zip(own, due_s, strict=True) if due >= last_s]
     if not late or sum(line.rows for line in own) < LEAST * step.setting.rate_per_s * 3 * third_s:
         return False
     first, last = (

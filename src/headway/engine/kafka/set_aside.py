@@ -7,24 +7,30 @@ the transaction that tells it, so what a crash interrupts is told again, once.
 
 from __future__ import annotations
 
+import glob
 import json
+import os
 import threading
 import warnings
 from pathlib import Path
 
 import pyarrow as pa
-from confluent_kafka import KafkaException
 
 from headway.clock import Clock
 from headway.engine.kafka.client import check_topic
-from headway.engine.kafka.sink import KafkaSink, Row
+from headway.engine.kafka.sink import Header, KafkaSink, Row
 from headway.engine.topics.quarantine import NAME
+from headway.engine.topics.spool import write_durably
 from headway.errors import TopicError
 from headway.flow.stream import check_kafka
 
 EVERY_S = 1.0
 PACK = 500  # files told at once
+LONGEST = 900_000  # bytes of a record that a message has room for, beside its headers
+LONGEST_REASON = 2_000
 REASON, WHY, PLACE = "headway.reason", "headway.why", "headway.from"  # headers of each record
+SINK, CUT = "headway.sink", "headway.cut"
+DONE = True  # the line after a pack that is out
 
 
 class QuarantineTopic:
@@ -35,9 +41,9 @@ class QuarantineTopic:
         servers, _, topic = found.partition("/")
         check_topic(servers, topic)
         self._folder, self._kept = folder, folder / "told.jsonl"
-        self._sink = KafkaSink(found, f"{run}-quarantine", clock=clock)
-        self._packs = read_packs(self._kept)
-        self._again = bool(self._packs)  # the last pack may not be out
+        # A name that no sink has.
+        self._sink = KafkaSink(found, f"{run}~quarantine", clock=clock)
+        self._packs, self._out = read_packs(self._kept)
         self._ending = threading.Event()
         self._thread = threading.Thread(target=self._follow, name="headway-aside", daemon=True)
         self._thread.start()
@@ -49,7 +55,7 @@ class QuarantineTopic:
         try:
             while self._tell():
                 pass
-        except (KafkaException, TopicError) as error:
+        except Exception as error:
             warnings.warn(
                 f"not all of the quarantine was told to its topic ({error}); the folder has it, "
                 "and the next start of the run tells it",
@@ -61,55 +67,96 @@ class QuarantineTopic:
         while not self._ending.wait(EVERY_S):
             try:
                 self._tell()
-            except (KafkaException, TopicError):  # tried again, and complained of at the end
+            except TopicError:  # nothing that would pass; `close` tries again, and complains
+                return
+            except Exception:  # a broker that is away, a disk that is full: tried again
                 continue
 
     def _tell(self) -> int:
         """Tell one pack; how many files it has."""
-        if not self._again:
+        if self._out:
             pack = self._untold()
             if not pack:
                 return 0
-            self._folder.mkdir(parents=True, exist_ok=True)
-            with self._kept.open("a") as out:
-                out.write(json.dumps(pack) + "\n")
+            self._note(pack)
             self._packs.append(pack)
-            self._again = True
+            self._out = False
         pack = self._packs[-1]
         self._sink.publish_rows(len(self._packs) - 1, rows_of(self._folder, pack))
-        self._again = False
+        self._note(DONE)
+        self._out = True
         return len(pack)
+
+    def _note(self, line: object) -> None:
+        """Add a line for good, or leave the file as it was."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        with self._kept.open("ab") as out:
+            size = out.tell()
+            try:
+                out.write(json.dumps(line).encode() + b"\n")
+                out.flush()
+                os.fsync(out.fileno())
+            except OSError:
+                os.ftruncate(out.fileno(), size)
+                raise
 
     def _untold(self) -> list[str]:
         told = {name for pack in self._packs for name in pack}
-        found = (
-            str(path.relative_to(self._folder))
+        found = {
+            slice_of(path, self._folder)
             for path in self._folder.rglob("*.arrow")
-            if NAME.fullmatch(path.name) and path.stat().st_size
-        )
-        return sorted(name for name in found if name not in told)[:PACK]
+            if NAME.fullmatch(path.name) and holds_records(path)
+        }
+        return sorted(found - told)[:PACK]
 
 
-def read_packs(kept: Path) -> list[list[str]]:
-    """The packs that were told, or were about to be; a line that a crash cut short was not."""
-    lines = kept.read_text().splitlines(keepends=True) if kept.exists() else []
-    whole = [line for line in lines if line.endswith("\n")]
-    if len(whole) < len(lines):
-        kept.write_text("".join(whole))
-    return [json.loads(line) for line in whole]
+def slice_of(path: Path, folder: Path) -> str:
+    """The name of a file without its count, which another attempt may find to be another."""
+    return str(path.relative_to(folder)).rpartition("@")[0]
+
+
+def holds_records(path: Path) -> bool:
+    """Whether a file is there, and has bytes of records: marks of what only counts have none."""
+    try:
+        return path.stat().st_size > 0
+    except OSError:
+        return False
+
+
+def read_packs(kept: Path) -> tuple[list[list[str]], bool]:
+    """The packs so far, and whether the last one is out; a line that was cut short is removed."""
+    data = kept.read_bytes() if kept.exists() else b""
+    whole = data[: data.rfind(b"\n") + 1]
+    if len(whole) < len(data):
+        write_durably(kept, whole)
+    lines = [json.loads(line) for line in whole.splitlines()]
+    return [line for line in lines if line is not DONE], not lines or lines[-1] is DONE
 
 
 def rows_of(folder: Path, pack: list[str]) -> list[Row]:
     """The records of a pack: their bytes, with reason and origin as headers."""
     rows: list[Row] = []
     for name in pack:
-        match = NAME.fullmatch(Path(name).name)
-        if match is None or not (folder / name).exists():
-            continue
-        with pa.OSFile(str(folder / name)) as file:
-            records = pa.ipc.open_file(file).read_all().to_pylist()
-        for record in records:
-            place = f"{match[1]}-{match[2]}-{record['offset']}".encode()
-            headers = [(REASON, record["reason"].encode()), (WHY, match[5].encode())]
-            rows.append((place, record["raw"] or b"", [*headers, (PLACE, place)]))
+        place = folder / name
+        for path in sorted(place.parent.glob(f"{glob.escape(place.name)}@*.arrow"))[-1:]:
+            rows += file_rows(path)
+    return rows
+
+
+def file_rows(path: Path) -> list[Row]:
+    """The records of one file."""
+    match = NAME.fullmatch(path.name)
+    assert match is not None
+    with pa.OSFile(str(path)) as file:
+        records = pa.ipc.open_file(file).read_all().to_pylist()
+    rows: list[Row] = []
+    for record in records:
+        origin = f"{match[1]}-{match[2]}-{record['offset']}".encode()
+        raw = record["raw"] or b""
+        reason = record["reason"][:LONGEST_REASON].encode()
+        headers: Header = [(REASON, reason), (WHY, match[5].encode()), (PLACE, origin)]
+        headers.append((SINK, path.parent.name.encode()))
+        if len(raw) > LONGEST:
+            headers.append((CUT, str(len(raw)).encode()))
+        rows.append((origin, raw[:LONGEST], headers))
     return rows

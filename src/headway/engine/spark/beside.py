@@ -20,11 +20,15 @@ class Beside:
     ) -> None:
         self.aside: QuarantineTopic | None = None
         self.exporter: Exporter | None = None
-        if settings.quarantine is not None:
-            place = folder.quarantine.resolve()
-            self.aside = QuarantineTopic(place, settings.quarantine, folder.run, SystemClock())
         if settings.metrics_port is not None:
             self.exporter = Exporter(settings.metrics_port, lines, BatchLog(folder.log).lines())
+        if settings.quarantine is not None:
+            place = folder.quarantine.resolve()
+            try:
+                self.aside = QuarantineTopic(place, settings.quarantine, folder.run, SystemClock())
+            except BaseException:
+                self.close()
+                raise
 
     def close(self) -> None:
         """Let go of them."""

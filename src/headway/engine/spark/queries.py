@@ -73,21 +73,27 @@ class Running:
         Where that mode does not start, the one before goes on, and the error says so; where that
         does not start either, no query is left.
         """
-        before = self.mode
+        before, pace = self.mode, self.queries[0].pace
         for query in self.queries:
             query.wind_down(patience_s)
         silent_s = self._clock.steady_s()
         self._end(patience_s)
         try:
             self._start(replace(settings, mode=mode))
-        except Exception as error:
-            self._go_back(replace(settings, mode=before))
+            self._wait_working(patience_s)
+        except BaseException as error:
+            self._go_back(replace(settings, mode=before, pace=pace))
             raise RunError(
                 f"the mode could not be changed: {error}\nThe flow goes on in {before}"
             ) from error
+        return self._clock.steady_s() - silent_s
+
+    def _wait_working(self, patience_s: float) -> None:
+        """Wait until all work; one that has failed meanwhile did not start at all."""
         for query in self.queries:
             query.wait_working(patience_s)
-        return self._clock.steady_s() - silent_s
+            if not query.active:
+                raise query.error() or RunError("the query ended as soon as it had started")
 
     def _end(self, patience_s: float) -> None:
         for query in self.queries:
@@ -117,6 +123,7 @@ class Running:
         """Stop at once what has been started."""
         for query in self.queries:
             query.stop(0.0)
+            query.close()
         self._spark.streams.removeListener(self._listener)
 
 

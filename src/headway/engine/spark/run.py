@@ -154,7 +154,7 @@ class RunHandle:
                 return 0.0
             try:
                 return self._running.change(mode, self.settings, patience_s)
-            except Exception as error:
+            except BaseException as error:
                 if not self._queries:  # it could not go back, either
                     said = error if isinstance(error, HeadwayError) else None
                     self._error = said or RunError(f"the mode could not be changed: {error}")
@@ -242,11 +242,13 @@ class RunHandle:
             self._let_go()
 
     def _let_go(self) -> None:
-        for helper in (self._beside, self.keeper):
-            if helper is not None:
-                helper.close()
-        self._folder.release()
-        self._done.set()
+        try:
+            for helper in (self._beside, self.keeper):
+                if helper is not None:
+                    helper.close()
+        finally:
+            self._folder.release()
+            self._done.set()
 
     def _watch(self) -> None:
         while not self._done.wait(POLL_S):
@@ -269,7 +271,7 @@ class RunHandle:
                 return True
         if any(not query.active and not query.revive() for query in self._queries):
             return True
-        read = all(query.all_read for query in self._queries)
+        read = bool(self._queries) and all(query.all_read for query in self._queries)
         return self.settings.until == "end" and read
 
     def _abandon(self) -> None:

@@ -174,7 +174,7 @@ class Keeper:
             patience_s = self._run.settings.real_time.checkpoint_s + RESTART_S
             gap_s, why = self._switched(after.mode, patience_s)
             if self._run.mode != after.mode:
-                self.kept = before
+                self.kept = replace(before, changed_s=said.at_s)  # not again at once
                 return replace(said, action="keep", because=why, candidate=before.now)
             self.caution = replace(self.caution, restart_s=max(gap_s, 0.5))
         if after.mode == "micro-batch":

@@ -172,7 +172,8 @@ class RealTimeMeter(Meter):
         taken = sum(count_between(*both) for both in ranges.values())
         if bad or dropped or taken != read:
             self._set_aside_again(ranges, wm_ms)
-        late = self.count(ranges, 0).kept_out - bad
+        # What Spark left out and the gate would not have is in no quarantine: the account shows it.
+        late = max(0, self.count(ranges, 0).kept_out - bad)
         self._answered += read - bad - late
         return read - bad - late
 

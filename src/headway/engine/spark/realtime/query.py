@@ -46,11 +46,8 @@ NO_CONNECTOR = (
 # Spark plans the query anew at each checkpoint, while records wait; these look in vain for what
 # such a query never has, and are what takes longest.
 OPTIMIZER = "org.apache.spark.sql.catalyst.optimizer"
-IN_VAIN = ("RemoveRedundantAliases", "FoldablePropagation", "PruneFilters", "DecimalAggregates")
-PLANNING = {
-    "spark.sql.optimizer.excludedRules": ",".join(f"{OPTIMIZER}.{rule}" for rule in IN_VAIN),
-    "spark.sql.exchange.reuse": "false",
-}
+IN_VAIN = ("RemoveRedundantAliases", "FoldablePropagation", "PruneFilters")
+EXCLUDED = "spark.sql.optimizer.excludedRules"
 SHORTEST = "spark.sql.streaming.realTimeMode.minBatchDuration"
 
 
@@ -107,7 +104,7 @@ class RealTimeQuery(StartedQuery):
             timed: Any = writer.trigger
             writer = timed(realTime=f"{millis} milliseconds")
             settings = {PARTITIONS: str(self._knobs.tasks), SHORTEST: str(min(millis, 5_000))}
-            settings |= PLANNING
+            settings |= planned_quickly(self._spark)
             with set_for_now(self._spark, settings):
                 self._query = writer.start()
             context, group = self._spark.sparkContext, self.run_id
@@ -164,6 +161,13 @@ class RealTimeQuery(StartedQuery):
             if sum(stage.numActiveTasks for stage in stages if stage) >= self.slots:
                 return
             self._clock.sleep(POLL_S)
+
+
+def planned_quickly(spark: SparkSession) -> dict[str, str]:
+    """Settings with which Spark plans sooner; rules that the user left out stay left out."""
+    left_out = spark.conf.get(EXCLUDED, None)
+    rules = [f"{OPTIMIZER}.{rule}" for rule in IN_VAIN] + ([left_out] if left_out else [])
+    return {EXCLUDED: ",".join(rules), "spark.sql.exchange.reuse": "false"}
 
 
 def open_finals(sink: Sink, folder: RunFolder, clock: Clock) -> Finals:

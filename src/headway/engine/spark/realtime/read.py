@@ -140,13 +140,20 @@ def unlike_sql(avro: str) -> str:
     """
     fields = json.loads(avro)["fields"]
     sure = [f"{RECORD}.`{f['name']}` IS NULL" for f in fields if not may_be_null(f["type"])]
+    texts = [f["name"] for f in fields if "string" in (f["type"], *as_list(f["type"]))]
+    sure += [f"NOT coalesce(is_valid_utf8({RECORD}.`{name}`), true)" for name in texts]
     missing = " OR ".join(sure) or "false"
     return f"CASE WHEN {missing} THEN true ELSE to_avro({RECORD}, {quoted(avro)}) <> {VALUE} END"
 
 
+def as_list(kind: object) -> list[object]:
+    """The choices of an Avro type; none where it is no union."""
+    return list(kind) if isinstance(kind, list) else []
+
+
 def may_be_null(kind: object) -> bool:
     """Whether an Avro type has null among its choices."""
-    return kind == "null" or (isinstance(kind, list) and "null" in kind)
+    return kind == "null" or "null" in as_list(kind)
 
 
 def bad_sql(native: NativeSource) -> str:
