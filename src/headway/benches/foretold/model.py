@@ -21,8 +21,8 @@ from headway.benches.foretold.workbench import (
     Measured,
     Setting,
     Step,
-    beside,
     foretell,
+    learned_first,
 )
 from headway.benches.options import BenchOptions, progress
 from headway.dashboard.draw.loglog import Curve, draw_curves
@@ -69,7 +69,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
         for name, bench in workbenches(chosen):
             seconds, warm_s = (8.0, 3.0) if options.quick else (16.0, 5.0)
             wanted = [Step(setting, seconds, warm_s) for setting in chosen[name]]
-            plan = beside(wanted, PROFILED[name], 20.0 if options.quick else 72.0)
+            plan = learned_first(wanted, PROFILED[name], 20.0 if options.quick else 72.0)
             profile, measured = bench.trial(plan)
             bar.advance(len(measured), note=f"{name} measured")
             for each in measured:

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from headway.benches.foretold.learned import CORES, PROFILED, workbenches
 from headway.benches.foretold.model import drawn
-from headway.benches.foretold.workbench import Measured, Step, beside
+from headway.benches.foretold.workbench import Measured, Step, learned_first
 from headway.benches.options import BenchOptions, progress
 from headway.engine.simulated.run import simulate
 from headway.engine.simulated.world import Traffic
@@ -43,7 +43,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
         for name, bench in workbenches(chosen):
             seconds, warm_s = (8.0, 3.0) if options.quick else (14.0, 4.0)
             wanted = [Step(setting, seconds, warm_s) for setting in chosen[name]]
-            plan = beside(wanted, PROFILED[name], 20.0 if options.quick else 72.0)
+            plan = learned_first(wanted, PROFILED[name], 20.0 if options.quick else 72.0)
             profile, seen = bench.trial(plan)
             bar.advance(note=f"{name} measured")
             rows += [compared(name, profile, each) for each in seen if each.kept_up]

@@ -161,16 +161,9 @@ def warming(rate_per_s: float, seconds: float) -> list[Step]:
     return [*warm, *cycle[count // 2 :]]
 
 
-def beside(wanted: Sequence[Step], rate_per_s: float, seconds: float) -> list[Step]:
-    """Steps to measure with turns to learn from among them.
-
-    What disturbs the host, and how warm the JVM is, changes from minute to minute; so a profile is
-    made in the same minutes as what is held against it, though never of it.
-    """
-    turns, found = turns_at(rate_per_s), warming(rate_per_s, seconds)
-    for place, step in enumerate(wanted):
-        found += [step, turns[2 * place % len(turns)], turns[(2 * place + 1) % len(turns)]]
-    return found
+def learned_first(wanted: Sequence[Step], rate_per_s: float, seconds: float) -> list[Step]:
+    """Steps to measure after turns to learn from, in one run, so that both have the same JVM."""
+    return [*warming(rate_per_s, seconds), *drained(wanted)]
 
 
 def drained(steps: Sequence[Step]) -> list[Step]:
