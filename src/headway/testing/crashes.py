@@ -161,6 +161,7 @@ def completed(job: Job, session: Any = None) -> Ending:
             if clock.steady_s() > until:
                 raise RunError(f"the run hung for {PATIENCE_S:g} s: {handle.account}")
             clock.sleep(POLL_S)
+    handle.wait()  # raises what made it end, if it failed
     return Ending("done", handle.account)
 
 

@@ -19,6 +19,7 @@ from headway.flow.goals import parse_goal
 from headway.keep.decisions import DECISIONS, Decision, read_decisions
 from headway.measure.batches import BatchLine
 from headway.measure.latency import Latency
+from headway.measure.summary import latency_of
 
 SENTENCE = "A goal kept while the rate doubles and halves: each change of plan with its reason."
 WORKLOAD, GOAL = "words", "p99 <= 2s"
@@ -109,7 +110,7 @@ def step_figures(
 ) -> dict[str, float]:
     """What was seen while one rate held."""
     own = [line for line in lines if begun_s <= line.published_s < begun_s + step_s]
-    late = latency_of(own)
+    late = Latency.together(latency_of(line) for line in own)
     return {
         "rate_per_s": rate_per_s,
         "p99_s": round(late.quantile(0.99), 3) if late.count else float("nan"),
@@ -119,12 +120,7 @@ def step_figures(
 
 def share_within(lines: Sequence[BatchLine], limit_s: float) -> float | None:
     """The share of records that were answered within the limit."""
-    late = latency_of(lines)
+    late = Latency.together(latency_of(line) for line in lines)
     if not late.count:
         return None
     return round(float(late.weights[late.values_s <= limit_s].sum() / late.weights.sum()), 5)
-
-
-def latency_of(lines: Sequence[BatchLine]) -> Latency:
-    """The latencies of the records of some batches."""
-    return Latency.together(Latency.from_steps(line.latency, line.latency_steps) for line in lines)

@@ -19,6 +19,7 @@ from headway.keep.pacing import Pace
 from headway.measure.batches import BatchLine
 from headway.measure.costs.profile import JobProfile, profile_of
 from headway.measure.latency import Latency
+from headway.measure.summary import latency_of
 from headway.model.candidate import Candidate, Load
 from headway.model.predict import predict
 from headway.model.prediction import Prediction
@@ -204,7 +205,7 @@ def kept_up(step: Step, own: Sequence[BatchLine], begun_s: float) -> bool:
 def measured(step: Step, lines: Sequence[BatchLine], begun_s: float) -> Measured:
     """What the batches of a step tell, of those that took only records of its second part."""
     own = own_lines(step, lines, begun_s)
-    records = Latency.together(Latency.from_steps(line.latency, line.latency_steps) for line in own)
+    records = Latency.together(latency_of(line) for line in own)
     told = [
         line
         for line in lines

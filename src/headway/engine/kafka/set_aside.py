@@ -7,19 +7,16 @@ the transaction that tells it, so what a crash interrupts is told again, once.
 
 from __future__ import annotations
 
-import glob
 import json
 import os
 import threading
 import warnings
 from pathlib import Path
 
-import pyarrow as pa
-
 from headway.clock import Clock
 from headway.engine.kafka.client import check_topic
 from headway.engine.kafka.sink import Header, KafkaSink, Row
-from headway.engine.topics.quarantine import NAME
+from headway.engine.topics.quarantine import NAME, attempts, read_records, slice_of
 from headway.engine.topics.spool import write_durably
 from headway.errors import TopicError
 from headway.flow.stream import check_kafka
@@ -103,16 +100,11 @@ class QuarantineTopic:
     def _untold(self) -> list[str]:
         told = {name for pack in self._packs for name in pack}
         found = {
-            slice_of(path, self._folder)
+            str(path.parent.relative_to(self._folder) / slice_of(path))
             for path in self._folder.rglob("*.arrow")
             if NAME.fullmatch(path.name) and holds_records(path)
         }
         return sorted(found - told)[:PACK]
-
-
-def slice_of(path: Path, folder: Path) -> str:
-    """The name of a file without its count, which another attempt may find to be another."""
-    return str(path.relative_to(folder)).rpartition("@")[0]
 
 
 def holds_records(path: Path) -> bool:
@@ -137,8 +129,7 @@ def rows_of(folder: Path, pack: list[str]) -> list[Row]:
     """The records of a pack: their bytes, with reason and origin as headers."""
     rows: list[Row] = []
     for name in pack:
-        place = folder / name
-        for path in sorted(place.parent.glob(f"{glob.escape(place.name)}@*.arrow"))[-1:]:
+        for path in attempts(folder / name)[-1:]:
             rows += file_rows(path)
     return rows
 
@@ -147,10 +138,8 @@ def file_rows(path: Path) -> list[Row]:
     """The records of one file."""
     match = NAME.fullmatch(path.name)
     assert match is not None
-    with pa.OSFile(str(path)) as file:
-        records = pa.ipc.open_file(file).read_all().to_pylist()
     rows: list[Row] = []
-    for record in records:
+    for record in read_records(path).to_pylist():
         origin = f"{match[1]}-{match[2]}-{record['offset']}".encode()
         raw = record["raw"] or b""
         reason = record["reason"][:LONGEST_REASON].encode()

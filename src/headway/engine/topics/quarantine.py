@@ -61,9 +61,25 @@ def note(folder: Path, source: str, piece: Slice, why: Why, count: int) -> None:
 def put(path: Path, data: bytes | pa.Buffer) -> None:
     """Write a file in place of what an attempt that came out otherwise has left."""
     write_durably(path, data)
-    for other in path.parent.glob(f"{glob.escape(path.name.rpartition('@')[0])}@*.arrow"):
+    for other in attempts(path.parent / slice_of(path)):
         if other.name != path.name:
             other.unlink(missing_ok=True)
+
+
+def slice_of(path: Path) -> str:
+    """The name of a file without its count, which another attempt may find to be another."""
+    return path.name.rpartition("@")[0]
+
+
+def attempts(place: Path) -> list[Path]:
+    """The files of one slice and reason, whatever their count."""
+    return sorted(place.parent.glob(f"{glob.escape(place.name)}@*.arrow"))
+
+
+def read_records(path: Path) -> pa.Table:
+    """The records of one file: offset, reason, raw."""
+    with pa.OSFile(str(path)) as file:
+        return pa.ipc.open_file(file).read_all()
 
 
 def place_for(folder: Path, source: str, piece: Slice, why: Why, count: int) -> Path:
@@ -99,8 +115,7 @@ def read_quarantine(folder: Path) -> pa.Table:
     tables = []
     for path in sorted(folder.glob("*.arrow")) if folder.is_dir() else []:
         if (match := NAME.fullmatch(path.name)) and path.stat().st_size:
-            with pa.OSFile(str(path)) as file:
-                table = pa.ipc.open_file(file).read_all()
+            table = read_records(path)
             for name, value in (("why", match[5]), ("partition", match[2]), ("source", match[1])):
                 table = table.add_column(0, name, pa.array([value] * table.num_rows))
             tables.append(table)

@@ -29,8 +29,6 @@ COMPILER = (
     "-XX:Tier4MinInvocationThreshold=6000 -XX:Tier4CompileThreshold=150000 "
     "-XX:Tier4BackEdgeThreshold=400000"
 )
-
-
 # On few cores the threads of Java's default collector compete with the tasks; one that stops for
 # some milliseconds instead, and has no threads, makes the first minute's p99 a third.
 COLLECTOR, FEW_CORES = "-XX:+UseSerialGC", 4
