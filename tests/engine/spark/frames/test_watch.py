@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,16 +17,9 @@ from headway.engine.spark.frames.left import read_checkpoint
 from headway.engine.spark.frames.ui import read_ui
 from headway.errors import RunError
 from headway.measure.watched import WATCHED
+from tests.waiting import until
 
 pytestmark = pytest.mark.spark
-
-
-def until(ready: Callable[[], bool]) -> None:
-    for _ in range(600):
-        if ready():
-            return
-        time.sleep(0.1)
-    raise AssertionError("it never came")
 
 
 def test_a_query_of_the_users_is_watched(spark: SparkSession, tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,6 +24,7 @@ from headway.plan.modes import Mode
 from headway.testing.logs import made_lines
 from headway.workloads.makers.keyed import Keyed
 from tests.model.profiles import batch_costs
+from tests.waiting import until
 
 CLOCK = SystemClock()
 HALF = Candidate("micro-batch", 1, 2, 2, 2, interval_s=0.5)
@@ -58,18 +58,11 @@ def flow() -> hw.Flow:
     return hw.replay(Keyed(keys=5), rate=10).key("key").reduce(n="count(*)").to("console")
 
 
-def wait_until(reached: Callable[[], bool]) -> None:
-    until = CLOCK.steady_s() + 30
-    while not reached():
-        assert CLOCK.steady_s() < until
-        CLOCK.sleep(0.02)
-
-
 def kept(settings: hw.Settings, goal: str, folder: Path) -> tuple[NoRun, Keeper]:
     run = NoRun(flow(), settings)
     known = JobProfile(run.flow.fingerprint, run.lanes, batch_costs())
     keeper = Keeper(run, parse_goal(goal), known, folder, QUICK)
-    wait_until(lambda: len(keeper.decisions) >= 1)
+    until(lambda: len(keeper.decisions) >= 1)
     keeper.close()
     return run, keeper
 
@@ -123,18 +116,11 @@ def test_a_run_on_spark_is_kept_to_its_goal(spark: SparkSession, tmp_path: Path)
         assert run.keeper is not None
         run.keeper.caution = replace(run.keeper.caution, every_s=0.5, cooldown_s=1.0)
         keeper = run.keeper
-        wait_until_changed(keeper)
+        until(lambda: any(each.action == "change" for each in keeper.decisions), 90)
         paced_s = run.pace.interval_s
     assert paced_s > 1.0  # a minute is long: rarer batches cost less
     assert any(d.action == "change" for d in read_decisions(tmp_path / "run" / DECISIONS))
     assert run.account.balanced
-
-
-def wait_until_changed(keeper: Keeper) -> None:
-    until = CLOCK.steady_s() + 90
-    while not any(decision.action == "change" for decision in keeper.decisions):
-        assert CLOCK.steady_s() < until, keeper.decisions
-        CLOCK.sleep(0.1)
 
 
 def test_a_run_that_is_steady_for_hours_does_not_forget_what_is_fixed() -> None:
