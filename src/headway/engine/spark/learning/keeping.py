@@ -154,8 +154,8 @@ class Keeper:
         self.kept, said = choose_plan(before, flowing, space, wanted, self.caution)
         if said.action == "change":
             said = self._act(before, said)
-        self.decisions.append(said)
         write_decision(self._folder / DECISIONS, said)
+        self.decisions.append(said)
 
     def _act(self, before: Kept, said: Decision) -> Decision:
         """Bring a decision about, or say that it would have been."""
