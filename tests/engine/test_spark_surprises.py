@@ -166,6 +166,19 @@ def test_rand_has_another_seed_and_so_other_code_in_each_batch(
     assert times("rand() < 0.9", tmp_path / "rand") >= 4
 
 
+def test_count_if_is_replaced_each_time_a_query_is_planned(spark: SparkSession) -> None:
+    def aggregates(sql: str) -> tuple[str, str]:
+        planned = spark.range(10).agg(F.expr(sql).alias("n"))._jdf.queryExecution()  # type: ignore[operator]
+        return str(planned.analyzed().toString()), str(planned.optimizedPlan().toString())
+
+    before, after = aggregates("count_if(id > 3)")
+    assert "count_if" in before
+    assert "count_if" not in after
+    before, after = aggregates("count(CASE WHEN id > 3 THEN 1 END)")
+    assert "count(CASE" in before
+    assert "count(CASE" in after
+
+
 def test_two_garbage_collectors_end_a_jvm() -> None:
     both = ["java", "-XX:+UseSerialGC", "-XX:+UseG1GC", "-version"]
     ended = subprocess.run(both, capture_output=True, text=True, check=False)

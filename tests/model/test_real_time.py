@@ -8,7 +8,7 @@ import pytest
 
 from headway.errors import PlanError
 from headway.measure.costs.profile import JobProfile
-from headway.measure.costs.stretches import StreamCosts
+from headway.measure.costs.stretches import StreamCosts, Stretch
 from headway.model.candidate import Candidate, Load
 from headway.model.predict import predict
 from headway.model.prediction import Prediction
@@ -69,3 +69,13 @@ def test_stretches_that_differ_make_it_less_sure() -> None:
         ),
     )
     assert predict(rough, SEEN, Load(1_000)).margin > predict(calm, SEEN, Load(1_000)).margin
+
+
+def test_polling_is_no_cost_of_a_record() -> None:
+    def polling(rate: float) -> Stretch:
+        return replace(stretch(rate), map_cpu_s=0.1 / rate + 20e-6, reduce_cpu_s=0.1 / rate + 30e-6)
+
+    two = replace(profile(), stream=StreamCosts((polling(1_000.0), polling(2_000.0))))
+    assert predict(two, SEEN, Load(1_000)).saturation_per_s == pytest.approx(0.9 / 30e-6, rel=0.01)
+    one = replace(profile(), stream=StreamCosts((polling(1_000.0),)))
+    assert predict(one, SEEN, Load(1_000)).saturation_per_s == pytest.approx(0.9 / 130e-6)

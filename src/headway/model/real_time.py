@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.errors import PlanError
+from headway.measure.costs.fits import Fit
 from headway.measure.costs.profile import JobProfile
 from headway.measure.costs.stretches import PASSING, Stretch
 from headway.measure.moments import Moments
@@ -27,6 +28,8 @@ from headway.model.shared import cpu_s, taken_by_others
 
 SAMPLE = 2_048
 FULL = 0.9  # of a core, or of all, beyond which tasks were seen to fall behind
+APART = 1.5  # times as high the highest rate must be as the lowest to tell records from polling
+LEAST = 0.2  # of the load at the highest rate that records are thought to cause, at least
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,21 +78,32 @@ def nearest(profile: JobProfile, rate_per_s: float) -> list[Stretch]:
 
 
 def tasks_of(profile: JobProfile, candidate: Candidate) -> Tasks:
-    """What a record costs the tasks: at the highest rates seen, where polling hides least of it."""
+    """What a record costs the tasks, apart from the polling that they do anyway."""
     counted = [each for each in profile.stream.stretches if each.map_cpu_s > 0]
     if not counted:
         raise PlanError(
             "the profile does not tell what a record costs the tasks in real-time mode: Spark no "
             "longer knew the stages when it was asked. Run the flow there for some checkpoints more"
         )
-    known = sorted(counted, key=lambda each: each.rate_per_s)
-    high = known[-max(1, len(known) // 3) :]
-    weights = [each.rate_per_s * each.seconds for each in high]
-    map_s, reduce_s = (
-        float(np.average([getattr(each, name) for each in high], weights=weights))
-        for name in ("map_cpu_s", "reduce_cpu_s")
-    )
+    map_s, reduce_s = (marginal_s(counted, name) for name in ("map_cpu_s", "reduce_cpu_s"))
     return Tasks(map_s, reduce_s, candidate)
+
+
+def marginal_s(counted: list[Stretch], name: str) -> float:
+    """By how much one record a second more loads a task: the slope of its load over the rate.
+
+    A task polls whether records come or not, so the load at a low rate is mostly that. Where one
+    rate alone was seen, all of it counts: more than the truth, which is the safe side.
+    """
+    fit = Fit()
+    for each in counted:
+        fit = fit.seen(each.rate_per_s, each.rate_per_s * getattr(each, name), each.seconds)
+    high = max(counted, key=lambda each: each.rate_per_s)
+    most = float(getattr(high, name))
+    rates = [each.rate_per_s for each in counted]
+    if max(rates) < APART * min(rates):
+        return most
+    return min(most, max(fit.line[1], LEAST * most))
 
 
 def predict_real_time(profile: JobProfile, candidate: Candidate, under: Load) -> Prediction:

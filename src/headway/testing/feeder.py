@@ -1,12 +1,9 @@
-"""Made records into a topic of Kafka's at a rate, open-loop: record n is due at n / rate.
-
-A record's arrival is when it was due, however late it is sent: what a slow sender costs counts as
-latency, as it would if the records came from a thousand senders that know nothing of each other.
-"""
+"""Made records into a topic of Kafka's at a rate, from a process of its own."""
 
 from __future__ import annotations
 
 import multiprocessing
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,13 +11,11 @@ import orjson
 
 from headway.clock import Clock, SystemClock
 from headway.engine.kafka.distributor import Distributor
+from headway.engine.kafka.paced import Message, Paced, send_paced
 from headway.errors import TopicError
 from headway.flow.rates import Rate, parse_rate
 from headway.flow.topics import RecordMaker
 from headway.units import Duration
-
-PAUSE_S = 0.002
-AT_ONCE = 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,21 +35,14 @@ class Feed:
 def feed(what: Feed, clock: Clock | None = None) -> int:
     """Send all records, each when it is due; return when the first was due, in microseconds."""
     clock = clock or SystemClock()
-    schedule = parse_rate(what.rate)
+
+    def messages(first: int, stop: int) -> Iterator[Message]:
+        for record in what.maker.make(first, stop).to_pylist():
+            yield None if what.key is None else str(record[what.key]), orjson.dumps(record)
+
     with Distributor(what.topic, at=what.at, every=what.every) as to:
-        begun_us, sent = what.begin_us or clock.now_us(), 0
-        while sent < what.count:
-            due = schedule.due_by((clock.now_us() - begun_us) / 1e6)
-            stop = min(what.count if due is None else due, what.count, sent + AT_ONCE)
-            if stop == sent:
-                clock.sleep(PAUSE_S)
-                continue
-            records = what.maker.make(sent, stop).to_pylist()
-            arrivals_us = (begun_us + schedule.due_us(sent, stop)).tolist()
-            for record, arrival_us in zip(records, arrivals_us, strict=True):
-                key = None if what.key is None else str(record[what.key])
-                to.send(orjson.dumps(record), key=key, arrival_us=arrival_us)
-            sent = stop
+        begun_us = what.begin_us or clock.now_us()
+        send_paced(to, Paced(messages, parse_rate(what.rate), what.count, begun_us), clock)
     return begun_us
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -34,7 +34,7 @@ SENTENCE = "Modelled against measured mean and p99, on settings that no profile 
 TIMES = (0.5, 1.0, 2.0, 4.0)
 INTERVALS_S = (0.0, 0.4, 0.8, 1.6)
 READERS = (1, 2)
-OF_EACH = 5  # settings of each workload in a run that is not whole
+OF_EACH = 4  # settings of each workload in a run that is not whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,7 @@ class Compared:
     rate_per_s: float
     predicted: dict[str, float]
     measured: dict[str, float]
+    phases: dict[str, dict[str, float]] = field(default_factory=dict)
 
     def error(self, name: str) -> float:
         """How far the prediction was off, relative to what was measured."""
@@ -57,6 +58,7 @@ class Compared:
         return {
             "workload": self.workload, "mode": self.mode, "setting": self.setting,
             "rate_per_s": self.rate_per_s, "predicted": self.predicted, "measured": self.measured,
+            "phases": self.phases,
         }  # fmt: skip
 
 
@@ -120,8 +122,14 @@ def compare(workload: Workload, seen: Measured, foretold: Prediction) -> list[Co
     measured = {"mean_s": latency.mean_s, "p99_s": latency.quantile(0.99)}
     every = seen.setting.interval_s
     text = f"{'at once' if not every else format_duration(every)}, {seen.setting.readers} readers"
-    rounded = ({n: round(s, 4) for n, s in each.items()} for each in (predicted, measured))
-    return [Compared(workload.name, "micro-batch", text, seen.setting.rate_per_s, *rounded)]
+    phases = {"predicted": rounded(foretold.phases_s), "measured": rounded(seen.phases_s)}
+    both = rounded(predicted), rounded(measured)
+    return [Compared(workload.name, "micro-batch", text, seen.setting.rate_per_s, *both, phases)]
+
+
+def rounded(seconds: Mapping[str, float]) -> dict[str, float]:
+    """Times by name, to a tenth of a millisecond."""
+    return {name: round(each, 4) for name, each in seconds.items()}
 
 
 def figures_of(found: Sequence[Compared]) -> dict[str, Any]:

@@ -8,16 +8,22 @@ from typing import Any
 
 import numpy as np
 
+from headway.benches.foretold.figures import validity
 from headway.benches.foretold.learned import CORES, PROFILED, workbenches
-from headway.benches.foretold.thumb import GOALS, planned, rounded, value_of
+from headway.benches.foretold.thumb import (
+    GOALS,
+    LEARNED_S,
+    gently,
+    planned,
+    promise,
+    rounded,
+    row_of,
+    value_of,
+)
 from headway.benches.foretold.workbench import Measured, Setting, Step, Workbench
 from headway.benches.options import BenchOptions, progress
 from headway.flow.goals import Goal, parse_goal
 from headway.measure.costs.profile import JobProfile
-from headway.model.candidate import Load
-from headway.plan.planner import make_plan
-from headway.plan.search import Wanted
-from headway.plan.space import space_of
 
 SENTENCE = "Goals met by the first plan, and its rate against an exhaustive sweep of settings."
 INTERVALS_S = (0.0, 0.3, 0.6, 1.0, 2.0)
@@ -25,6 +31,7 @@ TIMES = (2.0, 8.0, 16.0, 32.0)  # of the profiled rate
 LIMITS = (0.5, 0.75, 1.0, 1.5)  # of the workload's own goal
 AROUND = (0.8, 0.9, 1.0)  # of the rate that a plan promises
 CELLS = 6  # of each workload in a run that is not whole
+STEP_S, WARM_S = 6.0, 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +49,14 @@ def run(options: BenchOptions) -> dict[str, Any]:
     found: dict[str, Any] = {}
     with progress(len(names) * 2, "workloads") as bar:
         for name, bench in workbenches(names):
-            profile = bench.learn(PROFILED[name], 20.0 if options.quick else 72.0)
+            profile = bench.profile(20.0 if options.quick else LEARNED_S)
             bar.advance(note=f"{name} profiled")
             found[name] = judged(name, profile, bench, options)
             bar.advance(note=f"{name} measured")
     figures = figures_of(found) | {"seed": options.seed}
     options.keep("plan", figures)
+    for name, each in found.items():
+        (options.report / f"plan-{name}.svg").write_text(validity(each))
     return figures
 
 
@@ -64,11 +73,19 @@ def judged(
     wanted += promised
     rates = {setting.rate_per_s for setting in promised}
     sweep += [Setting(rate, every, CORES) for rate in rates for every in intervals]
-    steps = [Step(each, 7.0, 2.5) for each in sorted([*sweep, *wanted], key=lambda s: s.rate_per_s)]
+    settings = dict.fromkeys([*sweep, *wanted])  # each once
+    steps = [Step(each, STEP_S, WARM_S) for each in sorted(settings, key=gently)]
     seen = bench.measure(steps)
+    goal = parse_goal(GOALS[name])
     return {
+        "goal": GOALS[name],
+        "measured": [
+            row_of(each.setting, value_of(goal, each))
+            | {"kept": goal.met_by(value_of(goal, each)), "planned": each.setting in promised}
+            for each in seen
+        ],
         "cells": [cell_figures(cell, seen, sweep) for cell in cells],
-        "highest": highest(parse_goal(GOALS[name]), seen, promised) | {"promised_per_s": said},
+        "highest": highest(goal, seen, promised) | {"promised_per_s": said},
     }
 
 
@@ -107,16 +124,13 @@ def cell_figures(cell: Cell, seen: list[Measured], sweep: list[Setting]) -> dict
 
 def promised_settings(name: str, profile: JobProfile) -> tuple[list[Setting], float]:
     """The setting of the plan for the workload's goal at what it promises and a little less."""
-    space = space_of(profile, ("micro-batch",), CORES, CORES)
-    wanted = Wanted(parse_goal(GOALS[name]), Load(1.0, 0.0))
-    chosen = make_plan(space, wanted, 1, None).chosen
+    most, chosen = promise(profile, parse_goal(GOALS[name]))
     if chosen is None:
         return [], 0.0
-    every, readers = chosen.candidate.interval_s, chosen.candidate.mappers
     top = PROFILED[name] * TIMES[-1]
-    rates = {min(top, round(chosen.reach.highest_per_s * share)) for share in AROUND}
-    said = round(chosen.reach.highest_per_s)
-    return [Setting(rate, every, readers) for rate in sorted(rates)], said
+    rates = {min(top, round(most * share)) for share in AROUND}
+    found = [Setting(rate, chosen.interval_s, chosen.mappers) for rate in sorted(rates)]
+    return found, round(most)
 
 
 def highest(goal: Goal, seen: list[Measured], promised: list[Setting]) -> dict[str, float]:

@@ -20,11 +20,13 @@ from headway.plan.modes import RealTime
 from headway.testing.broker import Broker
 from headway.workloads.makers.keyed import Keyed
 
-WARM_S, STEP_S, SKIPPED_S = 40.0, 22.0, 4.0
+WARM_S, SKIPPED_S = 40.0, 4.0
+MEASURED_S = 30.0  # of each rate, about
+PAUSE_S = 0.2  # by how much longer than its checkpoint interval a cycle takes
 CHECKPOINT_S = 10.0
 LEARNED = (1_000.0, 2_000.0)  # the rates that a profile is made at
 # What is foretold is measured in between, so that both have the same minutes of the host's.
-RATES = (1_000.0, 2_000.0, 500.0, 4_000.0, 1_000.0, 8_000.0, 2_000.0)
+RATES = (1_000.0, 500.0, 2_000.0, 4_000.0, 8_000.0)
 SLACK_S = 0.5
 LANES = Lanes(cores=2, reducers=1)
 
@@ -38,6 +40,12 @@ class Stream:
     rates: tuple[float, ...]
     stateful: bool = True
     window: str | None = None
+
+    @property
+    def step_s(self) -> float:
+        """How long each rate is held: as many whole cycles as any other, after what is skipped."""
+        cycle_s = self.knobs.checkpoint_s + PAUSE_S
+        return SKIPPED_S + cycle_s * max(1, round(MEASURED_S / cycle_s))
 
 
 PLAIN = RealTime(checkpoint_s=CHECKPOINT_S)
@@ -72,8 +80,8 @@ def run_stream(broker: Broker, folder: Path, stream: Stream) -> tuple[Watched, P
         stream.knobs, stateful=stream.stateful, window=stream.window,
     )  # fmt: skip
     schedule = [(f"{WARM_S:g}s", stream.rates[0])]
-    schedule += [(f"{STEP_S:g}s", rate) for rate in stream.rates]
-    seconds = WARM_S + STEP_S * len(stream.rates)
+    schedule += [(f"{stream.step_s:g}s", rate) for rate in stream.rates]
+    seconds = WARM_S + stream.step_s * len(stream.rates)
     return watch(job, Keyed(keys=1_000), schedule, seconds), folder
 
 
@@ -82,8 +90,8 @@ def profile_at(folder: Path, watched: Watched, stream: Stream) -> JobProfile:
     lines = list(BatchLog(folder / "run" / "batches.jsonl").lines())
     own = []
     for place, rate in enumerate(stream.rates):
-        begun_s = watched.began_us / 1e6 + WARM_S + STEP_S * place
-        inside = (begun_s, begun_s + STEP_S + SLACK_S)
+        begun_s = watched.began_us / 1e6 + WARM_S + stream.step_s * place
+        inside = (begun_s, begun_s + stream.step_s + SLACK_S)
         if rate in LEARNED:
             own += [
                 line
@@ -98,8 +106,8 @@ def compared(profile: JobProfile, stream: Stream, watched: Watched) -> list[dict
     found = []
     for place, rate in enumerate(stream.rates):
         seen = rate in LEARNED and stream.knobs == PLAIN
-        begun = WARM_S + STEP_S * place
-        due = (watched.due_s >= begun + SKIPPED_S) & (watched.due_s < begun + STEP_S)
+        begun = WARM_S + stream.step_s * place
+        due = (watched.due_s >= begun + SKIPPED_S) & (watched.due_s < begun + stream.step_s)
         late_s = watched.late_s[due]
         late_s = late_s[~np.isnan(late_s)]
         if seen or len(late_s) < 0.99 * int(due.sum()):

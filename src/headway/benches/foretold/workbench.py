@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from headway.clock import SystemClock
-from headway.engine.spark.learning.profiling import drop
+from headway.engine.spark.learning.profiling import MOST_MADE, drop, profile_flow
+from headway.engine.spark.learning.trial import Trial
 from headway.engine.spark.run import RunHandle, run
 from headway.engine.spark.settings import Settings
 from headway.errors import RunError
@@ -66,6 +67,7 @@ class Measured:
     records: Latency
     windows: Latency
     kept_up: bool
+    phases_s: Mapping[str, float] = field(default_factory=dict)  # of a record, on average
 
 
 class Workbench:
@@ -78,6 +80,13 @@ class Workbench:
     def learn(self, rate_per_s: float, seconds: float) -> JobProfile:
         """A profile made at one rate, with several intervals by turns, after a warm-up."""
         return self.trial(warming(rate_per_s, seconds))[0]
+
+    def profile(self, seconds: float) -> JobProfile:
+        """A profile as `headway profile` makes it: batches of many sizes, as fast as they go."""
+        build = self._workload.native or self._workload.pair
+        assert build is not None
+        flow = build(self._workload.source([("1s", 1_000.0)], MOST_MADE)).to(drop)
+        return profile_flow(flow, Trial(seconds, Settings(), self._folder / "profiled"))
 
     def measure(
         self, steps: Sequence[Step], seen: Callable[[], None] = lambda: None
@@ -218,7 +227,19 @@ def measured(step: Step, lines: Sequence[BatchLine], begun_s: float) -> Measured
             [int(line.window_latency["count"]) for line in told],
         )
     )
-    return Measured(step.setting, records, windows, kept_up(step, own, begun_s))
+    return Measured(step.setting, records, windows, kept_up(step, own, begun_s), phases_in(own))
+
+
+def phases_in(lines: Sequence[BatchLine]) -> dict[str, float]:
+    """The mean time of a record in each phase."""
+    told = [line for line in lines if line.phases]
+    rows = sum(line.rows for line in told)
+    names = dict.fromkeys(name for line in told for name in line.phases)
+    return {
+        name: sum(line.rows * line.phases[name]["mean"] for line in told if name in line.phases)
+        / max(1, rows)
+        for name in names
+    }
 
 
 def foretell(profile: JobProfile, setting: Setting) -> Prediction:

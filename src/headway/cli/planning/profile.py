@@ -17,7 +17,8 @@ from headway.cli.options import Json, seconds_or_none
 from headway.cli.outcome import UsedWrongly, say
 from headway.cli.running.flow_file import load_flow
 from headway.cli.running.spark_output import spark_output_to
-from headway.engine.spark.learning.profiling import Trial, profile_flow
+from headway.engine.spark.learning.profiling import profile_flow
+from headway.engine.spark.learning.trial import Trial
 from headway.engine.spark.settings import Settings
 from headway.measure.costs.batches import driver_of
 from headway.measure.costs.machine import MachineProfile, machine_profile
@@ -35,7 +36,10 @@ def profile(
     master: Annotated[str | None, typer.Option(help="Spark's master, such as local[2].")] = None,
     as_json: Json = False,
 ) -> None:
-    """Run a flow with batches of many sizes, answers to nobody, and keep what it costs."""
+    """Run a flow with batches of many sizes, answers to nobody, and keep what it costs.
+
+    A flow from Kafka to Kafka is tried in real-time mode, too, with topics of the trial's own.
+    """
     seconds = seconds_or_none(length, "--for") or 60.0
     if seconds > LONGEST_S:
         raise UsedWrongly(f"--for is 5min at most; got {length!r}")
@@ -55,6 +59,7 @@ def profile(
             settings,
             Path(place) / "run",
             lambda gone, note: bar.update(task, completed=gone, description=f"profile: {note}"),
+            lambda why: say(stderr, why),
         )
         with spark_output_to(PROFILES):
             found = profile_flow(flow, trial)
@@ -80,6 +85,15 @@ def costs(found: JobProfile) -> dict[str, object]:
         },
         "keys": {str(size): round(batch.keys.at(size), 1) for size in SIZES},
         "answers_per_record": round(batch.answers.at(SIZES[1]) / SIZES[1], 4),
+        "real_time": [
+            {
+                "rate_per_s": round(each.rate_per_s),
+                "phases_s": each.phases_s,
+                "pause_s": each.pause_s,
+                "cpu_s": each.map_cpu_s + each.reduce_cpu_s,
+            }
+            for each in found.stream.stretches
+        ],
     }
 
 
@@ -92,6 +106,13 @@ def show(found: JobProfile, machine: MachineProfile, path: Path) -> None:
         costs_s = (format_duration(round(s, 4)) for s in (fixed, each * 1e6))
         table.add_row(name, *costs_s, driver_of(name))
     console.print(table)
+    for stretch in found.stream.stretches:
+        passing = format_duration(round(sum(stretch.phases_s.values()), 4))
+        say(
+            console,
+            f"real-time mode at {stretch.rate_per_s:,.0f} records/s: {passing} each, and a pause "
+            f"of {format_duration(round(stretch.pause_s, 3))} at a checkpoint",
+        )
     small, large = (format_duration(round(found.batch_s(size), 3)) for size in SIZES)
     say(console, f"{found.batch.batches:,} batches, {found.batch.records:,} records")
     say(console, f"a batch of {SIZES[0]:,} takes {small}, one of {SIZES[1]:,} {large}")

@@ -51,7 +51,9 @@ def draw_curves(
 def curve_part(
     curve: Curve, place: int, x: Callable[[float], float], y: Callable[[float], float]
 ) -> str:
-    """One curve with its name beside the plot."""
+    """One curve with its name beside the plot; nothing of one that has no points."""
+    if not curve.points:
+        return ""
     colour = COLOURS[place // 2 % len(COLOURS)]
     dash = ' stroke-dasharray="5 4"' if curve.dashed else ""
     path = " ".join(f"{x(a):.1f},{y(b):.1f}" for a, b in curve.points)

@@ -8,7 +8,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 import headway as hw
-from headway.engine.spark.learning.profiling import Trial, answering_nobody, profile_flow
+from headway.engine.spark.learning.profiling import answering_nobody, profile_flow
+from headway.engine.spark.learning.trial import Trial
 from headway.errors import FlowError
 from headway.measure.costs.profile import load_profile
 from headway.workloads.makers.keyed import Keyed

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import pyarrow as pa
+from pyspark.sql import SparkSession
 
 from headway.clock import Clock, SystemClock
-from headway.engine.spark.run import RunHandle, run
-from headway.engine.spark.settings import Settings
-from headway.errors import FlowError
+from headway.engine.spark.learning.copies import copied, filled, resendable
+from headway.engine.spark.learning.streaming import profile_stream, streams
+from headway.engine.spark.learning.trial import Trial, own_lines
+from headway.engine.spark.run import RunHandle, run, spark_for
+from headway.errors import FlowError, PlanError, TopicError
 from headway.flow.graph import Flow
 from headway.flow.rates import RateSchedule
 from headway.flow.steps import Sink, Source, Step
@@ -35,46 +38,67 @@ WARM_BATCHES = 6
 LEAST_BATCHES = 8  # after which a trial may end: fewer say nothing of how batches differ
 EVERYTHING = 100_000_000
 LOOK_S = 0.05
-PATIENCE_S = 60.0
+PATIENCE = 2.0  # times as long as a trial should take: where records are too few, it ends
+FILLED = 500_000  # records that a topic of the trial's own holds
+AT_ONCE = RateSchedule()
 REPLAYED = (ReplayedFile, ReplayedRecords, MadeRecords)
 MOST_MADE = 50_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class Trial:
-    """How long a flow is tried, and who is told how far it is: seconds gone, and a note."""
-
-    seconds: float
-    settings: Settings
-    folder: Path
-    told: Callable[[float, str], None] = lambda gone_s, note: None
-
-
 def profile_flow(flow: Flow, trial: Trial) -> JobProfile:
-    """Run a flow with batches of many sizes and say what each phase of it costs."""
+    """Run a flow for a while in each mode that it suits, and say what it costs there."""
     if any(isinstance(source.topic, StreamedFrame) for source in flow.sources):
         raise FlowError(
             "a flow from a streaming DataFrame has no gate that could make batches of other sizes; "
             "its profile is learned while it runs, and kept in its folder as profile.json"
         )
+    session = spark_for(flow, None, trial.settings)
+    if not streams(flow):
+        return profile_batches(flow, trial, session)
+    half_s = trial.seconds / 2
+    found = profile_batches(flow, replace(trial, seconds=half_s), session)
+    second = replace(
+        trial, seconds=half_s, folder=trial.folder / "real-time",
+        told=lambda gone_s, note: trial.told(half_s + gone_s, note),
+    )  # fmt: skip
+    try:
+        return replace(found, stream=profile_stream(flow, second, session))
+    except (PlanError, TopicError) as error:
+        trial.said(str(error))
+        return found
+
+
+def profile_batches(flow: Flow, trial: Trial, session: SparkSession) -> JobProfile:
+    """Run a flow with batches of many sizes and say what each phase of it costs."""
+    if not resendable(flow):
+        return profile_as_is(flow, trial, session, at_will(flow))
+    with ExitStack() as stack:
+        try:
+            copy = stack.enter_context(copied(flow))
+        except TopicError as error:
+            trial.said(str(error))
+            return profile_as_is(flow, trial, session, at_will(flow))
+        stack.enter_context(filled(flow, copy, AT_ONCE, FILLED))
+        return replace(profile_as_is(copy, trial, session, True), flow=flow.fingerprint)
+
+
+def profile_as_is(flow: Flow, trial: Trial, session: SparkSession, at_hand: bool) -> JobProfile:
+    """Profile a flow with the records that come to it, or that are all at hand."""
     clock = SystemClock()
     quiet = answering_nobody(flow)
-    settings = replace(trial.settings, pace=Pace(interval_s=0.0, max_rows=SIZES[0]), until="end")
+    settings = replace(
+        trial.settings, mode="micro-batch", pace=Pace(interval_s=0.0, max_rows=SIZES[0]),
+        until="end",
+    )  # fmt: skip
     begun_s = clock.steady_s()
-    with run(quiet, folder=trial.folder, settings=settings) as handle:
+    with run(quiet, folder=trial.folder, session=session, settings=settings) as handle:
         ended = Ended(clock, begun_s, trial)
         warm_up(handle, ended)
         warm = len(own_lines(handle))
         ended = Ended(clock, begun_s, trial, lambda: len(own_lines(handle)) >= warm + LEAST_BATCHES)
-        try_paces(handle, sizes() if at_will(flow) else intervals(), ended)
-    kept = [without_arrivals(line) if at_will(flow) else line for line in own_lines(handle)[warm:]]
-    return profile_of(kept, flow.fingerprint, settings.mode, handle.lanes)
-
-
-def own_lines(handle: RunHandle) -> list[BatchLine]:
-    """The batches of the first sink's query: a profile is of one query."""
-    name = handle.flow.sinks[0].name
-    return [line for line in handle.lines() if line.query == name]
+        try_paces(handle, sizes() if at_hand else intervals(), ended)
+    kept = [without_arrivals(line) if at_hand else line for line in own_lines(handle)[warm:]]
+    return profile_of(kept, flow.fingerprint, "micro-batch", handle.lanes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +113,8 @@ class Ended:
     def __call__(self, note: str) -> bool:
         gone_s = self.clock.steady_s() - self.begun_s
         self.trial.told(min(gone_s, self.trial.seconds), note)
-        return gone_s >= self.trial.seconds and self.enough()
+        over = gone_s >= self.trial.seconds
+        return over and (self.enough() or gone_s >= PATIENCE * self.trial.seconds)
 
 
 def sizes() -> list[Pace]:

@@ -1,0 +1,184 @@
+"""Tables of what was foretold and what came, drawn from the raw figures under docs/results.
+
+``python -m headway.benches.foretold.results docs/results docs/results.md`` draws them anew.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+HEAD = """# Results
+
+Each table is drawn from the figures that a command left (`docs/results/`; `headway bench NAME
+--report FOLDER`); a test sees that they are the same. Two cores, shared with other work.
+"""
+
+
+def draw(folder: Path) -> str:
+    """The page."""
+    parts = [HEAD]
+    for name, section in SECTIONS.items():
+        path = folder / f"{name}.json"
+        if path.exists():
+            parts.append(section(json.loads(path.read_text())))
+    return "\n".join(parts)
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Rows as Markdown has them.
+
+    >>> print(table(["a", "b"], [["1", "2"]]))
+    | a | b |
+    | --- | --- |
+    | 1 | 2 |
+    """
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def millis(seconds: float | None) -> str:
+    """A latency for people."""
+    if seconds is None:
+        return "falls behind"
+    return f"{seconds * 1e3:,.3g} ms" if seconds < 0.1 else f"{seconds:.3g} s"
+
+
+def model_part(found: dict[str, Any]) -> str:
+    """Modelled against measured (figures 6a to 6e of the paper)."""
+    rows = [
+        [
+            each["workload"], each["mode"], each["setting"], f"{each['rate_per_s']:,.0f}",
+            *(millis(each[side][name]) for name in ("mean_s", "p99_s")
+              for side in ("measured", "predicted")),
+        ]
+        for each in found["compared"]
+    ]  # fmt: skip
+    head = ["workload", "mode", "setting", "records/s", "mean", "foretold", "p99", "foretold"]
+    shown = next(each for each in found["compared"] if each["phases"])
+    sides = shown["phases"]
+    names = sorted(sides["measured"], key=lambda name: -sides["measured"][name])
+    phases = [
+        [name, millis(sides["measured"][name]), millis(sides["predicted"].get(name, 0.0))]
+        for name in names
+    ]
+    return f"""
+## The model: `headway bench model`
+
+{found["settings"]} settings that no profile has seen (seed {found["seed"]});
+{found["fell_behind"]} more fell behind. The median error of the mean is
+{found["mean_error_median"]:.1%}, {found["mean_within_15pct"]:.0%} of them within 15 %; of the p99
+{found["p99_error_median"]:.1%}, {found["p99_within_20pct"]:.0%} within 20 %.
+
+{table(head, rows)}
+
+Where the mean goes, for {shown["workload"]}, {shown["setting"]}, {shown["rate_per_s"]:,.0f}
+records/s:
+
+{table(["phase", "measured", "foretold"], phases)}
+"""
+
+
+def simulated_part(found: dict[str, Any]) -> str:
+    """The simulated engine against Spark, and a cluster that is not here."""
+    rows = [
+        [
+            each["workload"], f"{each['rate_per_s']:,.0f}", f"{each['interval_s']:g} s",
+            *(millis(each[side][name]) for name in ("mean_s", "p99_s")
+              for side in ("measured", "simulated")),
+        ]
+        for each in found["compared"]
+    ]  # fmt: skip
+    head = ["workload", "records/s", "interval", "mean", "simulated", "p99", "simulated"]
+    nodes = [
+        [
+            name, each["goal"], f"{each.get('paper_rate_per_s', each['rate_per_s']):,.0f}",
+            "yes" if each["feasible"] else "no", f"{each['rate_per_s']:,.0f}",
+            each.get("plan", ""), millis(each.get("simulated_mean_s")),
+        ]
+        for name, each in found["ten_nodes"].items()
+    ]  # fmt: skip
+    asked = ["workload", "goal", "the paper's rate", "reached", "rate", "plan", "mean, simulated"]
+    return f"""
+## The simulated engine: `headway bench simulated`
+
+{found["settings"]} settings on Spark and simulated from the same profile: the median error of the
+mean is {found["mean_error_median"]:.1%}, of the p99 {found["p99_error_median"]:.1%}.
+
+{table(head, rows)}
+
+Ten nodes of four cores at the rates of the paper's evaluation:
+
+{table(asked, nodes)}
+"""
+
+
+def thumb_part(found: dict[str, Any]) -> str:
+    """The plan against rules of thumb (table 4 and figure 6i)."""
+    parts = ["\n## Rules of thumb: `headway bench thumb`\n"]
+    for name, each in found["workloads"].items():
+        rows = [
+            [who, f"{row['rate_per_s']:,.0f}", f"{row['interval_s']:.3g} s",
+             millis(row["measured_s"])]
+            for who, kind in (("plan", "plans"), ("rule", "rules"))
+            for row in sorted(each[kind], key=lambda r: (r["rate_per_s"], r["interval_s"]))
+        ]  # fmt: skip
+        parts.append(
+            f"{name}, {each['goal']}: the plan keeps it up to {each['plan_rate']:,.0f} records/s, "
+            f"the best rule up to {each['best_rule_rate']:,.0f}; {each['rules_met']} of "
+            f"{each['rules_tried']} trials of rules keep it.\n"
+        )
+        parts.append(table(["who", "records/s", "interval", "measured"], rows) + "\n")
+    return "\n".join(parts)
+
+
+def plan_part(found: dict[str, Any]) -> str:
+    """First plans against a sweep (figures 6f to 6h)."""
+    rows = [
+        [name, cell["goal"], f"{cell['rate_per_s']:,.0f}",
+         "none" if cell["planned_interval_s"] is None else f"{cell['planned_interval_s']:.3g} s",
+         "" if cell["planned_interval_s"] is None else millis(cell["measured_s"]),
+         "yes" if cell["met"] else "no", millis(cell["best_of_sweep_s"])]
+        for name, each in found["workloads"].items()
+        for cell in each["cells"]
+    ]  # fmt: skip
+    head = ["workload", "goal", "records/s", "planned", "measured", "met", "best of the sweep"]
+    return f"\n## First plans: `headway bench plan`\n\n{table(head, rows)}\n"
+
+
+def loop_part(found: dict[str, Any]) -> str:
+    """A run whose rate changes."""
+    rows = [
+        [f"{each['rate_per_s']:,.0f}", millis(each["p99_s"]), f"{each['interval_s_at_end']:.3g} s"]
+        for each in found["steps"]
+    ]
+    said = [
+        [f"{each['at_s']:g} s", f"{each['rate_per_s']:,.0f}", each["plan"], each["because"]]
+        for each in found["decisions"]
+    ]
+    return f"""
+## A rate that doubles and halves: `headway bench loop`
+
+Goal {found["goal"]}; {found["changes"]} changes, {found["pendulum"]} of them back and forth;
+{found["kept_share"]:.2%} of the records were in time after {found["warm_up_s"]:g} s of warm-up,
+those next to a change left out.
+
+{table(["records/s", "p99", "interval at the end"], rows)}
+
+{table(["after", "records/s", "plan", "because"], said)}
+"""
+
+
+SECTIONS: dict[str, Callable[[dict[str, Any]], str]] = {
+    "model": model_part,
+    "plan": plan_part,
+    "thumb": thumb_part,
+    "simulated": simulated_part,
+    "loop": loop_part,
+}
+
+if __name__ == "__main__":
+    Path(sys.argv[2]).write_text(draw(Path(sys.argv[1])))

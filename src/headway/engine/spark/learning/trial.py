@@ -1,0 +1,34 @@
+"""A flow on trial: how long, where, and who hears of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from headway.engine.spark.run import RunHandle
+from headway.engine.spark.settings import Settings
+from headway.measure.batches import BatchLine
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """How a flow is tried.
+
+    seconds  how long
+    folder   where its run lies, for as long as the trial
+    told     hears how far it is: seconds gone, and a note
+    said     hears what could not be tried, and why
+    """
+
+    seconds: float
+    settings: Settings
+    folder: Path
+    told: Callable[[float, str], None] = lambda gone_s, note: None
+    said: Callable[[str], None] = lambda why: None
+
+
+def own_lines(handle: RunHandle) -> list[BatchLine]:
+    """The batches of the first sink's query: a profile is of one query."""
+    name = handle.flow.sinks[0].name
+    return [line for line in handle.lines() if line.query == name]
