@@ -11,6 +11,7 @@ from headway.measure.bars import BAR, bars
 from headway.measure.costs.profile import JobProfile
 from headway.model.prediction import Prediction
 from headway.model.service import Service
+from headway.plan.bounds import bounds_text, clocked_text, window_text
 from headway.plan.planner import Choice, Plan
 from headway.units import format_duration
 
@@ -113,6 +114,9 @@ def arithmetic(profile: JobProfile, found: Prediction) -> str:
             f"a record meets a cycle of {2 * wait_s:.3f} s, so {rows:,.0f} records, {keys:,.0f} "
             f"keys; it waits half of it, {wait_s:.3f} s",
             f"mean = {wait_s:.3f} s + S = {found.mean_s:.3f} s; latency is even from S to S + C",
+            *window_text(profile, service, found),
+            bounds_text(found),
+            *clocked_text(service, found),
             f"it falls behind where n / (S(n) + after) ends: {found.saturation_per_s:,.0f}/s",
             f"margin {found.margin:.0%}: how much runs differ, and the fit's own error",
         ]
@@ -132,6 +136,7 @@ def stream_arithmetic(profile: JobProfile, found: Prediction) -> str:
             f"a checkpoint every {candidate.checkpoint_s:g} s: each record that comes within the "
             f"pause, or before it is made good, waits; {found.phases_s['pause'] * 1e3:.2f} ms on "
             "average",
+            bounds_text(found),
             f"learned from {len(profile.stream.stretches)} stretches; margin {found.margin:.0%}",
         ]
     )
