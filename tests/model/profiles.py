@@ -18,7 +18,7 @@ def line(fixed: float, each: float) -> Fit:
 
 def batch_costs(ratios: tuple[float, ...] = (1.0,) * 32, after_s: float = 0.02) -> BatchCosts:
     """0.2 s fixed, 2 us a record mapped by one task, 5 us a key reduced by one; 1,000 keys."""
-    keys = Growth().seen(1_000, 1_000).seen(2_000, 1_000).seen(4_000, 1_000)
+    keys = Growth().seen(1_000, 1_000).seen(2_000, 1_000).seen(1_000_000, 1_000)
     return BatchCosts(
         100,
         1_000_000,

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headway.model.quantiles import cantelli_s, normal_s, scaled_s
+from headway.model.quantiles import cantelli_s, normal_s
 
 SHARES = st.floats(0.5, 0.999)
 
@@ -22,12 +22,3 @@ def test_cantelli_is_never_exceeded(share: float, values: list[float]) -> None:
     seen = np.asarray(values)
     quantile = np.quantile(seen, share, method="inverted_cdf")
     assert cantelli_s(share, float(seen.mean()), float(seen.var())) >= quantile - 1e-9
-
-
-def test_a_shape_that_was_seen_is_moved_and_stretched() -> None:
-    shape = np.random.default_rng(2).gamma(2.0, 0.1, 2_000)
-    shape.sort()
-    wanted = np.quantile(shape * 3 + 1, 0.99)
-    mean, variance = float(shape.mean() * 3 + 1), float(shape.var() * 9)
-    assert scaled_s(0.99, shape.tolist(), mean, variance) == pytest.approx(wanted, rel=0.01)
-    assert scaled_s(0.99, [0.2, 0.2], 0.5, 0.0) == 0.5

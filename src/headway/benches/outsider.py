@@ -66,7 +66,7 @@ class Stage:
 
     def feed(self, maker: RecordMaker, rate: Rate, seconds: float, begin_us: int) -> Feeder:
         """Send it made records at a rate, open-loop, the first one when it is due."""
-        count = parse_rate(rate).due_by(seconds) or 0
+        count = parse_rate(rate).count_in(seconds)
         at = f"kafka://{self.job.servers}"
         return Feeder(Feed(maker, self.job.source, at, rate, count, "key", "1ms", begin_us))
 
@@ -100,7 +100,7 @@ def watch(
     `meanwhile` is called with a channel to the job and the instant at which the feed begins.
     """
     clock = SystemClock()
-    count = parse_rate(rate).due_by(seconds) or 0
+    count = parse_rate(rate).count_in(seconds)
     with Stage(job) as stage:
         stage.wait_ready()
         begin_us = clock.now_us() + round(2 * LEAD_S * 1e6)

@@ -91,7 +91,7 @@ def watch_in_turns(
             feeder.wait(START_S)
         answers = [stage.seen() for stage in stages]
     return [
-        parts_of(latencies_s(maker, steps, begin_us, parse_rate(steps).due_by(seconds) or 0, seen),
+        parts_of(latencies_s(maker, steps, begin_us, parse_rate(steps).count_in(seconds), seen),
                  [turn for turn in plan if turn.who == who])
         for who, (steps, seen) in enumerate(zip(rates, answers, strict=True))
     ]  # fmt: skip

@@ -43,8 +43,9 @@ def run_file(
     ] = None,
     max_rows: Annotated[int | None, typer.Option(min=1, help="Most records in a batch.")] = None,
     mode: Annotated[
-        Literal["micro-batch", "real-time"], typer.Option(help="How Spark runs the flow.")
-    ] = "micro-batch",
+        Literal["micro-batch", "real-time"] | None,
+        typer.Option(help="How Spark runs the flow; without it headway chooses."),
+    ] = None,
     warmup: Warmup = 0,
     metrics_port: MetricsPort = None,
     report: ReportFolder = REPORT_FOLDER,

@@ -39,6 +39,14 @@ class RateSchedule:
         begun_s, begun = self._starts_s()[count], self._begun()[count]
         return int(begun + (elapsed_s - begun_s) * self.steps[count][1] + 1e-9) + 1
 
+    def count_in(self, seconds: float) -> int:
+        """How many records fall due in the first seconds; none where there is no rate.
+
+        >>> parse_rate(100).count_in(0.05), RateSchedule().count_in(1.0)
+        (6, 0)
+        """
+        return self.due_by(seconds) or 0
+
     def due_us(self, first: int, stop: int) -> NDArray[np.int64]:
         """When records `first` to `stop` are due, in microseconds after the start."""
         numbers = np.arange(first, stop, dtype=np.float64)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from headway.flow.goals import Goal
 from headway.measure.batches import BatchLine
 from headway.measure.latency import QUANTILES, Latency
+from headway.measure.summary import latency_of
 
 WINDOW_S = 10.0  # of the newest batches, over which a goal is looked at
 LEAST_LINES = 3  # without which nothing is said
@@ -40,7 +41,9 @@ def look(lines: Sequence[BatchLine], goal: Goal, window_s: float = WINDOW_S) -> 
     gone_s = last.published_s - first.published_s
     if len(recent) < 2 or gone_s <= 0:
         return None
+    # Marks of transactions take a place in a topic, and are no records.
     came = last.account["arrived"] - first.account["arrived"]
+    came -= last.account.get("blank", 0) - first.account.get("blank", 0)
     waiting = last.account.get("waiting", 0)
     return Flowing(max(0.0, came / gone_s), measured(recent, goal), waiting, newest.published_s)
 
@@ -57,9 +60,7 @@ def measured(lines: Sequence[BatchLine], goal: Goal) -> float | None:
         # A line keeps few quantiles of its windows, which close together: the worst batch counts.
         name = next((name for name, q in QUANTILES.items() if q >= goal.quantile), "max")
         return float(max(each[name] for each in told))
-    whole = Latency.together(
-        Latency.from_steps(line.latency, line.latency_steps) for line in lines if line.latency_steps
-    )
+    whole = Latency.together(latency_of(line) for line in lines)
     if not whole.count:
         return None
     return whole.mean_s if goal.quantile is None else whole.quantile(goal.quantile)

@@ -26,4 +26,6 @@ def predict(profile: JobProfile, candidate: Candidate, under: Load) -> Predictio
 
 def known_in(profile: JobProfile, mode: str) -> bool:
     """Whether a profile tells of a mode."""
-    return bool(profile.batch.batches if mode == "micro-batch" else profile.stream.stretches)
+    if mode == "micro-batch":
+        return bool(profile.batch.batches)
+    return any(each.map_cpu_s > 0 for each in profile.stream.stretches)

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import sqrt
 from statistics import NormalDist
-
-import numpy as np
 
 
 def normal_s(share: float, mean_s: float, variance_s2: float) -> float:
@@ -25,17 +22,3 @@ def cantelli_s(share: float, mean_s: float, variance_s2: float) -> float:
     1.995
     """
     return mean_s + sqrt(share / (1 - share) * variance_s2)
-
-
-def scaled_s(share: float, shape_s: Sequence[float], mean_s: float, variance_s2: float) -> float:
-    """Where a latency was seen: its quantile, moved and stretched to another mean and variance.
-
-    `shape_s` are quantiles that were seen, evenly apart in rank.
-    """
-    shape = np.asarray(shape_s, dtype=np.float64)
-    deviation = float(shape.std())
-    if deviation <= 0:
-        return mean_s
-    ranks = (np.arange(len(shape)) + 0.5) / len(shape)
-    seen = float(np.interp(share, ranks, shape))
-    return mean_s + sqrt(variance_s2) * (seen - float(shape.mean())) / deviation

@@ -51,6 +51,10 @@ class Tasks:
 
     def waits_s(self, under: Load) -> dict[str, float]:
         """How long a record waits for the task that maps it, and for the one that reduces it."""
+        return {name: mean_wait_s(*queue) for name, queue in self.queues(under).items()}
+
+    def queues(self, under: Load) -> dict[str, tuple[Moments, Moments]]:
+        """How records come to each kind of task, and how long each is served."""
         counts = {"fetch": self.candidate.mappers, "shuffle": self.candidate.reducers}
         needed = {"fetch": self.map_cpu_s, "shuffle": self.reduce_cpu_s}
         threads = [
@@ -65,7 +69,7 @@ class Tasks:
             service = Moments(1, service_s, 2 * service_s**2, 6 * service_s**3)
             gap_s = counts[name] / under.rate_per_s
             came = Moments(1, gap_s, gap_s**2 * (1 + under.variation), 0.0)
-            found[name] = mean_wait_s(came, service)
+            found[name] = (came, service)
         return found
 
 

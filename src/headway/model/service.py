@@ -15,6 +15,7 @@ from headway.model.candidate import Candidate
 
 Array = NDArray[np.float64]
 LARGEST = 1e8  # records of a batch that is still thought about
+REACH = 8.0  # times the largest batch that was seen: beyond it nothing is promised
 LEAST_RATIOS = 16  # below so many batches nothing is known of how they differ
 UNKNOWN_SPREAD = (0.8, 0.9, 1.0, 1.1, 1.2)
 
@@ -58,6 +59,7 @@ class Service:
     after_per_record_s: float
     ratios: Array
     answering: float = 1.0
+    largest: float = LARGEST
 
     @classmethod
     def of(cls, profile: JobProfile, candidates: Sequence[Candidate]) -> Service:
@@ -68,7 +70,7 @@ class Service:
         ratios = np.sort(costs.ratios if len(costs.ratios) >= LEAST_RATIOS else UNKNOWN_SPREAD)
         return cls(
             fixed, per_record, per_key, per_answer, Curve.of(costs.keys), Curve.of(costs.answers),
-            *costs.after_s.line, ratios, costs.answering,
+            *costs.after_s.line, ratios, costs.answering, min(LARGEST, REACH * largest_of(costs)),
         )  # fmt: skip
 
     def batch_s(self, rows: Array) -> Array:
@@ -89,9 +91,14 @@ class Service:
     @property
     def saturation_per_s(self) -> Array:
         """The rate that batches of any size cannot keep up with, of each candidate."""
-        rows = np.geomspace(1.0, LARGEST, 200)[:, None]
+        rows = np.geomspace(1.0, self.largest, 200)[:, None]
         busy_s = self.batch_s(rows) * float(self.ratios.mean()) + self.after_s(rows)
         return np.asarray((rows / busy_s).max(axis=0))
+
+
+def largest_of(costs: BatchCosts) -> float:
+    """About how many records the largest batch had that taught anything."""
+    return float(max((2.0**power for power, *_ in costs.keys.steps), default=LARGEST))
 
 
 def line_of(profile: JobProfile, candidate: Candidate) -> tuple[float, float, float, float]:

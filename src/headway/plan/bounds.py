@@ -11,7 +11,8 @@ import numpy as np
 from headway.measure.costs.profile import JobProfile
 from headway.model.prediction import Prediction
 from headway.model.quantiles import cantelli_s, normal_s
-from headway.model.queues import clocked_wait
+from headway.model.queues import bound_wait_s, clocked_wait, mean_wait_s, wait_variance_s2
+from headway.model.real_time import tasks_of
 from headway.model.service import Service
 from headway.model.windows import Spread, window_latency
 
@@ -26,6 +27,18 @@ def bounds_text(found: Prediction) -> str:
         f"{found.variance_s2**0.5:.3f} s alone: {normal:.3f} s if it were normal, {most:.3f} s at "
         "most whatever its shape (3.4)"
     )
+
+
+def queues_text(profile: JobProfile, found: Prediction) -> list[str]:
+    """What records wait for the tasks by their moments, and what they wait at most (3.2)."""
+    queues = tasks_of(profile, found.candidate).queues(found.under)
+    names = {"fetch": "to be mapped", "shuffle": "to be reduced"}
+    return [
+        f"of that it waits {names[name]} for {mean_wait_s(*queue) * 1e3:.2f} ms, with a deviation "
+        f"of {wait_variance_s2(*queue) ** 0.5 * 1e3:.2f} ms, and no more than "
+        f"{bound_wait_s(*queue) * 1e3:.2f} ms on average whatever its moments beyond the second"
+        for name, queue in queues.items()
+    ]
 
 
 def clocked_text(service: Service, found: Prediction) -> list[str]:

@@ -20,18 +20,6 @@ SHUFFLE_WAITS_S = (0.001, 0.005)
 
 
 @dataclass(frozen=True, slots=True)
-class Cluster:
-    """What there is to run on: up to so many nodes, each with so many cores."""
-
-    nodes: int = 1
-    cores: int = 1
-
-    def __post_init__(self) -> None:
-        if self.nodes < 1 or self.cores < 1:
-            raise ValueError(f"a cluster needs nodes and cores; got {self.nodes} and {self.cores}")
-
-
-@dataclass(frozen=True, slots=True)
 class Space:
     """The candidates for a flow with a profile, on some nodes.
 

@@ -11,7 +11,8 @@ from headway.measure.bars import BAR, bars
 from headway.measure.costs.profile import JobProfile
 from headway.model.prediction import Prediction
 from headway.model.service import Service
-from headway.plan.bounds import bounds_text, clocked_text, window_text
+from headway.model.shared import half_batch_s
+from headway.plan.bounds import bounds_text, clocked_text, queues_text, window_text
 from headway.plan.planner import Choice, Plan
 from headway.units import format_duration
 
@@ -112,7 +113,7 @@ def arithmetic(profile: JobProfile, found: Prediction) -> str:
             f"with {len(service.ratios)} ratios of batches that were seen, from "
             f"{service.ratios.min():.2f} to {service.ratios.max():.2f}",
             f"a record meets a cycle of {2 * wait_s:.3f} s, so {rows:,.0f} records, {keys:,.0f} "
-            f"keys; it waits half of it, {wait_s:.3f} s",
+            f"keys; it waits half of it, {half_batch_s(2 * wait_s):.3f} s",
             f"mean = {wait_s:.3f} s + S = {found.mean_s:.3f} s; latency is even from S to S + C",
             *window_text(profile, service, found),
             bounds_text(found),
@@ -131,6 +132,7 @@ def stream_arithmetic(profile: JobProfile, found: Prediction) -> str:
     return "\n".join(
         [
             f"a record passes through {parts} = {sum(passing.values()) * 1e3:.2f} ms",
+            *queues_text(profile, found),
             f"load {found.load:.0%} of the {found.saturation_per_s:,.0f}/s at which a task has no "
             "time left (its processor time per record, on what other threads leave)",
             f"a checkpoint every {candidate.checkpoint_s:g} s: each record that comes within the "

@@ -49,16 +49,26 @@ class Compared:
     measured: dict[str, float]
     phases: dict[str, dict[str, float]] = field(default_factory=dict)
 
+    @property
+    def kept_up(self) -> bool:
+        """Whether the setting did not fall behind."""
+        return bool(np.isfinite(list(self.measured.values())).all())
+
     def error(self, name: str) -> float:
-        """How far the prediction was off, relative to what was measured."""
+        """How far the prediction was off, relative to what was measured; all where it fell behind.
+
+        That a setting falls behind can be foretold, too, and is then no error.
+        """
+        if not self.kept_up:
+            return float(np.isfinite(self.predicted[name]))
         return abs(self.predicted[name] / self.measured[name] - 1)
 
     def as_dict(self) -> dict[str, Any]:
         """The comparison by name."""
         return {
             "workload": self.workload, "mode": self.mode, "setting": self.setting,
-            "rate_per_s": self.rate_per_s, "predicted": self.predicted, "measured": self.measured,
-            "phases": self.phases,
+            "rate_per_s": self.rate_per_s, "predicted": finite(self.predicted),
+            "measured": finite(self.measured), "phases": self.phases,
         }  # fmt: skip
 
 
@@ -72,20 +82,17 @@ def run(options: BenchOptions) -> dict[str, Any]:
             seconds, warm_s = (8.0, 3.0) if options.quick else (16.0, 5.0)
             wanted = [Step(setting, seconds, warm_s) for setting in chosen[name]]
             plan = learned_first(wanted, PROFILED[name], 20.0 if options.quick else 72.0)
-            profile, measured = bench.trial(plan)
+            measured = bench.trial(plan)
             bar.advance(len(measured), note=f"{name} measured")
             for each in measured:
-                found += compare(MEASURED[name], each, foretell(profile, each.setting))
+                found.append(compare(MEASURED[name], each, foretell(each.known, each.setting)))
         if not options.quick:
             with TemporaryDirectory(prefix="headway-bench-") as place:
                 found += [Compared(**each) for each in measure_streams(Path(place), options.full)]
         bar.advance(note="real-time mode")
-    behind = steps - sum(each.mode == "micro-batch" for each in found)
-    figures = figures_of(found) | {
-        "fell_behind": behind, "seed": options.seed, "profiled_rates": PROFILED
-    }  # fmt: skip
+    figures = figures_of(found) | {"seed": options.seed, "profiled_rates": PROFILED}
     options.keep("model", figures)
-    (options.report / "model.svg").write_text(plot(found))
+    (options.report / "model.svg").write_text(plot([each for each in found if each.kept_up]))
     Console(stderr=True).print(table_of(found))
     return figures
 
@@ -109,22 +116,27 @@ def drawn(options: BenchOptions, of_each: int = OF_EACH) -> dict[str, list[Setti
     return found
 
 
-def compare(workload: Workload, seen: Measured, foretold: Prediction) -> list[Compared]:
+def compare(workload: Workload, seen: Measured, foretold: Prediction) -> Compared:
     """A setting as a comparison; of a windowed flow windows are what counts."""
     windows = "window" in workload.goal
     latency = seen.windows if windows else seen.records
-    if not latency.count or not seen.kept_up:
-        return []
     predicted = {
         "mean_s": foretold.window_mean_s if windows else foretold.mean_s,
         "p99_s": foretold.quantile_s(0.99, windows),
     }
-    measured = {"mean_s": latency.mean_s, "p99_s": latency.quantile(0.99)}
+    measured = {"mean_s": float("inf"), "p99_s": float("inf")}
+    if latency.count and seen.kept_up:
+        measured = {"mean_s": latency.mean_s, "p99_s": latency.quantile(0.99)}
     every = seen.setting.interval_s
     text = f"{'at once' if not every else format_duration(every)}, {seen.setting.readers} readers"
     phases = {"predicted": rounded(foretold.phases_s), "measured": rounded(seen.phases_s)}
     both = rounded(predicted), rounded(measured)
-    return [Compared(workload.name, "micro-batch", text, seen.setting.rate_per_s, *both, phases)]
+    return Compared(workload.name, "micro-batch", text, seen.setting.rate_per_s, *both, phases)
+
+
+def finite(seconds: Mapping[str, float]) -> dict[str, float | None]:
+    """Times as JSON has them; None for what has no end."""
+    return {name: each if np.isfinite(each) else None for name, each in seconds.items()}
 
 
 def rounded(seconds: Mapping[str, float]) -> dict[str, float]:
@@ -143,6 +155,7 @@ def figures_of(found: Sequence[Compared]) -> dict[str, Any]:
         "mean_within_15pct": round(float((mean <= 0.15).mean()), 4),
         "p99_error_median": round(float(np.median(p99)), 4),
         "p99_within_20pct": round(float((p99 <= 0.20).mean()), 4),
+        "fell_behind": sum(not each.kept_up for each in found),
         "compared": [each.as_dict() for each in found],
     }
 
@@ -166,7 +179,7 @@ def table_of(found: Sequence[Compared]) -> Table:
     table = Table("workload", "mode", "setting", "records/s", "mean", "foretold", "p99", "foretold")
     for each in found:
         cells = [
-            format_duration(float(f"{side[name]:.3g}"))
+            format_duration(float(f"{side[name]:.3g}")) if np.isfinite(side[name]) else "behind"
             for name in ("mean_s", "p99_s")
             for side in (each.measured, each.predicted)
         ]

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+HIGHEST = ("promised_per_s", "plan_per_s", "sweep_per_s")
 HEAD = """# Results
 
 Each table is drawn from the figures that a command left (`docs/results/`; `headway bench NAME
@@ -69,7 +70,7 @@ def model_part(found: dict[str, Any]) -> str:
 ## The model: `headway bench model`
 
 {found["settings"]} settings that no profile has seen (seed {found["seed"]});
-{found["fell_behind"]} more fell behind. The median error of the mean is
+{found["fell_behind"]} of them fell behind. The median error of the mean is
 {found["mean_error_median"]:.1%}, {found["mean_within_15pct"]:.0%} of them within 15 %; of the p99
 {found["p99_error_median"]:.1%}, {found["p99_within_20pct"]:.0%} within 20 %.
 
@@ -139,14 +140,41 @@ def plan_part(found: dict[str, Any]) -> str:
     """First plans against a sweep (figures 6f to 6h)."""
     rows = [
         [name, cell["goal"], f"{cell['rate_per_s']:,.0f}",
-         "none" if cell["planned_interval_s"] is None else f"{cell['planned_interval_s']:.3g} s",
-         "" if cell["planned_interval_s"] is None else millis(cell["measured_s"]),
-         "yes" if cell["met"] else "no", millis(cell["best_of_sweep_s"])]
+         cell["planned"] or "cannot be kept",
+         millis(cell["measured_s"]) if cell["planned"] else "",
+         ("yes" if cell["met"] else "no") if cell["planned"] else "",
+         millis(cell["best_of_sweep_s"])]
         for name, each in found["workloads"].items()
         for cell in each["cells"]
     ]  # fmt: skip
     head = ["workload", "goal", "records/s", "planned", "measured", "met", "best of the sweep"]
-    return f"\n## First plans: `headway bench plan`\n\n{table(head, rows)}\n"
+    reached = [
+        [name, each["goal"], *(f"{each['highest'][key]:,.0f}" for key in HIGHEST)]
+        for name, each in found["workloads"].items()
+        if each["highest"]
+    ]
+    rates = table(["workload", "goal", "promised", "kept by the plan", "kept by any"], reached)
+    return f"""
+## First plans: `headway bench plan`
+
+{found["cells"]} cells; the first plan kept {percent(found["met_first_time"])} of the goals that it
+said could be kept, and {percent(found["infeasible_right"])} of the {found["refused"]} that it
+refused were kept by no setting that was tried. Up to its highest rate (records/s), the plan reached
+{percent(found["rate_vs_exhaustive"])} of what any setting of the sweep did:
+
+{rates}
+
+{table(head, rows)}
+"""
+
+
+def percent(share: float | None) -> str:
+    """A share for people.
+
+    >>> percent(0.95), percent(None)
+    ('95 %', 'none')
+    """
+    return "none" if share is None else f"{share * 100:.3g} %"
 
 
 def loop_part(found: dict[str, Any]) -> str:

@@ -44,10 +44,10 @@ def run(options: BenchOptions) -> dict[str, Any]:
             seconds, warm_s = (8.0, 3.0) if options.quick else (14.0, 4.0)
             wanted = [Step(setting, seconds, warm_s) for setting in chosen[name]]
             plan = learned_first(wanted, PROFILED[name], 20.0 if options.quick else 72.0)
-            profile, seen = bench.trial(plan)
+            seen = bench.trial(plan)
             bar.advance(note=f"{name} measured")
-            rows += [compared(name, profile, each) for each in seen if each.kept_up]
-            cluster[name] = on_ten_nodes(name, profile)
+            rows += [compared(name, each) for each in seen if each.kept_up]
+            cluster[name] = on_ten_nodes(name, seen[-1].known)
             bar.advance(note=f"{name} simulated")
     figures = figures_of(rows) | {"ten_nodes": cluster, "seed": options.seed}
     options.keep("simulated", figures)
@@ -55,11 +55,11 @@ def run(options: BenchOptions) -> dict[str, Any]:
     return figures
 
 
-def compared(name: str, profile: JobProfile, seen: Measured) -> dict[str, Any]:
+def compared(name: str, seen: Measured) -> dict[str, Any]:
     """One setting on Spark and simulated."""
     setting = seen.setting
     traffic = Traffic(parse_rate(setting.rate_per_s))
-    ran = simulate(profile, setting.candidate(CORES), traffic, SIMULATED_S)
+    ran = simulate(seen.known, setting.candidate(CORES), traffic, SIMULATED_S)
     late = ran.latency(after_s=SIMULATED_S / 6)
     return {
         "workload": name,

@@ -18,36 +18,35 @@ from headway.plan.space import space_of
 SENTENCE = "The plan against nine rules of thumb on three workloads, at rising rates."
 GOALS = {"sessions": "mean <= 500ms", "words": "p99 <= 1s", "windows": "p99 <= 3s per window"}
 RULES_S = (0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
-TIMES = (4.0, 8.0, 16.0)  # of the rate that other benches profile at
-SOME = 1  # of them in a run that is not whole; what the plan promises at most is always tried
+TIMES = (4.0, 8.0, 16.0)  # of the rate that other benches profile at, in a run that is whole
 TOP = 32.0  # and no rate is higher than this
 LEARNED_S = 60.0
+STEP_S, WARM_S, BATCHES = 7.0, 2.5, 4
 SURE = 0.95  # of the rate that a plan promises at most
+BEYOND = 1.2
 
 
 def run(options: BenchOptions) -> dict[str, Any]:
     """At each rate, run what was planned for it and each rule of thumb: who keeps the goal?"""
     names = ["words"] if options.quick else list(GOALS)
     rules = RULES_S[3:6] if options.quick else RULES_S
-    seconds, warm_s = 8.0, 3.0
     found: dict[str, Any] = {}
-    times = TIMES if options.full else TIMES[1 : 1 + SOME]
-    with progress(len(names) * (1 + (len(times) + 1) * (len(rules) + 1)), "settings") as bar:
+    times = TIMES if options.full else ()
+    with progress(len(names) * (1 + (len(times) + 2) * (len(rules) + 1)), "settings") as bar:
         for name, bench in workbenches(names):
             profile = bench.profile(20.0 if options.quick else LEARNED_S)
             bar.advance(note=f"{name} profiled")
             goal = parse_goal(GOALS[name])
             most = min(PROFILED[name] * TOP, SURE * promise(profile, goal)[0])
             rates = [PROFILED[name] * each for each in times if PROFILED[name] * each < most]
-            rates.append(round(most))
+            # Above what the plan promises, rules alone are tried: they may know better.
+            rates += [round(most), round(BEYOND * most)]
             plans = {rate: planned(profile, goal, rate) for rate in rates}
-            settings = [Setting(rate, every, CORES) for rate in rates for every in rules] + [
-                setting for setting in plans.values() if setting is not None
-            ]
-            settings.sort(key=gently)
-            steps = [Step(each, seconds, warm_s) for each in settings]
+            thumbs = [Setting(rate, every, CORES) for rate in rates for every in rules]
+            own = [setting for setting in plans.values() if setting is not None]
+            steps = [step_of(each) for each in sorted(dict.fromkeys([*thumbs, *own]), key=gently)]
             seen = bench.measure(steps, lambda: bar.advance(note="measured"))
-            found[name] = verdict(goal, plans, seen)
+            found[name] = verdict(goal, plans, thumbs, seen)
     figures = {
         "plan_meets_every_goal": all(each["plan_met"] for each in found.values()),
         "plan_carries_more": {n: each["plan_rate"] > each["best_rule_rate"]
@@ -91,11 +90,18 @@ def value_of(goal: Goal, seen: Measured) -> float:
     return latency.mean_s if goal.quantile is None else latency.quantile(goal.quantile)
 
 
-def verdict(goal: Goal, plans: dict[float, Setting | None], seen: list[Measured]) -> dict[str, Any]:
-    """Who kept the goal up to which rate."""
+def step_of(setting: Setting) -> Step:
+    """A setting, held for so long that several of its batches can be seen."""
+    return Step(setting, max(STEP_S, WARM_S + BATCHES * setting.interval_s), WARM_S)
+
+
+def verdict(
+    goal: Goal, plans: dict[float, Setting | None], thumbs: list[Setting], seen: list[Measured]
+) -> dict[str, Any]:
+    """Who kept the goal up to which rate; a plan that is what a rule says counts for both."""
     values = {each.setting: value_of(goal, each) for each in seen}
     wanted = [setting for setting in plans.values() if setting is not None]
-    rules = {s: v for s, v in values.items() if s not in wanted}
+    rules = {s: values[s] for s in thumbs}
     kept = [s.rate_per_s for s, v in rules.items() if goal.met_by(v)]
     by_plan = [s.rate_per_s for s in wanted if goal.met_by(values[s])]
     refused = [rate for rate, setting in plans.items() if setting is None]

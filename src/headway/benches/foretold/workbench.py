@@ -29,6 +29,8 @@ from headway.workloads.registry import Workload
 PATIENCE_S = 120.0
 PROFILED_S = (0.0, 0.25, 0.6, 1.2)  # the intervals that a profile is made with, by turns
 TURN_S = 4.0  # how long each of them, at a time
+JUDGED, JUDGED_S = ((0.25, 2), (0.6, 1), (0.25, 1), (0.6, 2)), 6.0
+RECENT = 32  # batches that tell how costs have changed: those of the last two or three judged steps
 DRAIN_S, LULL = 2.0, 0.02  # how long the rate is this share of the next one, before each step
 LEAST = 0.4  # the share of a step's records that batches wholly within it must have
 GROWN, SLACK_S = 1.5, 0.1  # how much later the end of a step may be than its beginning
@@ -57,6 +59,7 @@ class Step:
     seconds: float
     warm_s: float
     learned: bool = False  # whether a profile is made of it
+    judged: bool = False  # whether it tells how costs have changed since
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,7 @@ class Measured:
     windows: Latency
     kept_up: bool
     phases_s: Mapping[str, float] = field(default_factory=dict)  # of a record, on average
+    known: JobProfile = field(default_factory=lambda: JobProfile(""))  # before it was run
 
 
 class Workbench:
@@ -76,10 +80,6 @@ class Workbench:
     def __init__(self, spark: Any, workload: Workload, folder: Path) -> None:
         self._spark, self._workload, self._folder = spark, workload, folder
         self._clock, self._runs = SystemClock(), 0
-
-    def learn(self, rate_per_s: float, seconds: float) -> JobProfile:
-        """A profile made at one rate, with several intervals by turns, after a warm-up."""
-        return self.trial(warming(rate_per_s, seconds))[0]
 
     def profile(self, seconds: float) -> JobProfile:
         """A profile as `headway profile` makes it: batches of many sizes, as fast as they go."""
@@ -92,23 +92,34 @@ class Workbench:
         self, steps: Sequence[Step], seen: Callable[[], None] = lambda: None
     ) -> list[Measured]:
         """Run a flow through steps, and say how late answers were in each."""
-        return self.trial(drained(steps), seen)[1]
+        return self.trial(drained(steps), seen)
 
     def trial(
         self, steps: Sequence[Step], seen: Callable[[], None] = lambda: None
-    ) -> tuple[JobProfile, list[Measured]]:
-        """Run a flow through steps: what those to learn from teach, and what came of the others."""
+    ) -> list[Measured]:
+        """Run a flow through steps: what came of those to measure, and what was known before each.
+
+        Steps to learn from make the profile; steps to judge by keep it up to date, as the keeper
+        does while a flow runs: by how many times longer than expected their batches took.
+        """
         lines, begun_s, handle = self._run(steps, seen)
+        flow, lanes = handle.flow.fingerprint, handle.lanes
         found: list[Measured] = []
         kept: list[BatchLine] = []
+        profile = JobProfile(flow, lanes)
         for step in steps:
+            own = own_lines(step, lines, begun_s)
             if step.learned:
-                kept += own_lines(step, lines, begun_s)
+                kept += own
+                profile = profile_of(kept, flow, "micro-batch", lanes)
+            elif step.judged:
+                for line in own:
+                    batch = profile.batch.judged(line, lanes, RECENT)
+                    profile = replace(profile, batch=batch)
             elif step.seconds > step.warm_s:
-                found.append(measured(step, lines, begun_s))
+                found.append(replace(measured(step, lines, begun_s), known=profile))
             begun_s += step.seconds
-        flow, lanes = handle.flow.fingerprint, handle.lanes
-        return profile_of(kept, flow, "micro-batch", lanes), found
+        return found
 
     def _run(
         self, steps: Sequence[Step], seen: Callable[[], None] = lambda: None
@@ -172,8 +183,17 @@ def warming(rate_per_s: float, seconds: float) -> list[Step]:
 
 
 def learned_first(wanted: Sequence[Step], rate_per_s: float, seconds: float) -> list[Step]:
-    """Steps to measure after turns to learn from, in one run, so that both have the same JVM."""
-    return [*warming(rate_per_s, seconds), *drained(wanted)]
+    """Steps to measure after turns to learn from, in one run, so that both have the same JVM.
+
+    Before each of them the rate that was learned at comes back for a while: a JVM gets faster, and
+    the host slower, so what was learned minutes ago is brought up to date.
+    """
+    found = warming(rate_per_s, seconds)
+    for place, step in enumerate(wanted):
+        every, readers = JUDGED[place % len(JUDGED)]
+        found.append(Step(Setting(rate_per_s, every, readers), JUDGED_S, 0.0, judged=True))
+        found += drained([step])
+    return found
 
 
 def drained(steps: Sequence[Step]) -> list[Step]:
@@ -203,10 +223,11 @@ def kept_up(step: Step, own: Sequence[BatchLine], begun_s: float) -> bool:
     due_s = [line.published_s - float(line.latency["mean"]) for line in own]
     early = [line for line, due in zip(own, due_s, strict=True) if due < first_s]
     late = [line for line, due in zip(own, due_s, strict=True) if due >= last_s]
-    if not late or sum(line.rows for line in own) < LEAST * step.setting.rate_per_s * 3 * third_s:
+    if sum(line.rows for line in own) < LEAST * step.setting.rate_per_s * 3 * third_s:
         return False
     first, last = (
-        np.mean([float(line.latency["mean"]) for line in part]) for part in (early or own, late)
+        np.mean([float(line.latency["mean"]) for line in part])
+        for part in (early or own[:1], late or own[-1:])
     )
     return bool(last <= GROWN * first + SLACK_S)
 

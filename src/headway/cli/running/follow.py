@@ -74,7 +74,7 @@ class Wanted:
     master: str | None = None
     interval_s: float | None = None
     max_rows: int | None = None
-    mode: Mode = "micro-batch"
+    mode: Mode | None = None
     output: Path | None = None
     metrics_port: int | None = None
 

@@ -30,6 +30,10 @@ QUIET: dict[str, Any] = {
 }
 
 
+class BrokerAway(TopicError):
+    """A broker did not answer for as long as it was waited for."""
+
+
 @lru_cache(maxsize=8)
 def shared_consumer(servers: str) -> Consumer:
     """The consumer of this process; it belongs to no group, since Spark's log holds the offsets."""

@@ -14,7 +14,7 @@ import warnings
 from pathlib import Path
 
 from headway.clock import Clock
-from headway.engine.kafka.client import check_topic
+from headway.engine.kafka.client import BrokerAway, check_topic
 from headway.engine.kafka.sink import Header, KafkaSink, Row
 from headway.engine.topics.quarantine import NAME, attempts, read_records, slice_of
 from headway.engine.topics.spool import write_durably
@@ -22,6 +22,8 @@ from headway.errors import TopicError
 from headway.flow.stream import check_kafka
 
 EVERY_S = 1.0
+ENDING_S = 30.0  # how long a run that ends waits for the rest to be told
+PATIENCE_S = 10.0  # with a broker that is away; it is asked again, and a run that ends goes on
 PACK = 500  # files told at once
 LONGEST = 900_000  # bytes of a record that a message has room for, beside its headers
 LONGEST_REASON = 2_000
@@ -40,30 +42,41 @@ class QuarantineTopic:
         self._folder, self._kept = folder, folder / "told.jsonl"
         # A name that no sink has.
         self._sink = KafkaSink(found, f"{run}~quarantine", clock=clock)
+        self._sink.patience_s = PATIENCE_S
         self._packs, self._out = read_packs(self._kept)
         self._ending = threading.Event()
-        self._thread = threading.Thread(target=self._follow, name="headway-aside", daemon=True)
+        self._failure: Exception | None = None
+        self._thread = threading.Thread(target=self._run, name="headway-aside", daemon=True)
         self._thread.start()
 
     def close(self) -> None:
-        """Tell the rest, and hang up."""
+        """Tell the rest, and hang up; a broker that is away is not waited for."""
         self._ending.set()
-        self._thread.join()
+        self._thread.join(ENDING_S)
+        if self._thread.is_alive() or self._failure is not None:
+            why = self._failure or "its broker is away"
+            warnings.warn(
+                f"not all of the quarantine was told to its topic ({why}); the folder has it, and "
+                "the next start of the run tells it",
+                stacklevel=2,
+            )
+
+    def _run(self) -> None:
+        self._follow()
+        self._ending.wait()
         try:
             while self._tell():
                 pass
         except Exception as error:
-            warnings.warn(
-                f"not all of the quarantine was told to its topic ({error}); the folder has it, "
-                "and the next start of the run tells it",
-                stacklevel=2,
-            )
+            self._failure = error
         self._sink.close()
 
     def _follow(self) -> None:
         while not self._ending.wait(EVERY_S):
             try:
                 self._tell()
+            except BrokerAway:
+                continue
             except TopicError:  # nothing that would pass; `close` tries again, and complains
                 return
             except Exception:  # a broker that is away, a disk that is full: tried again

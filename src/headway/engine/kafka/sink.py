@@ -11,7 +11,14 @@ import pyarrow as pa
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
 
 from headway.clock import Clock, SystemClock
-from headway.engine.kafka.client import PATIENCE_S, QUIET, away, partitions_of, produce
+from headway.engine.kafka.client import (
+    PATIENCE_S,
+    QUIET,
+    BrokerAway,
+    away,
+    partitions_of,
+    produce,
+)
 from headway.errors import TopicError
 
 MARK = "headway.batch"  # the header that tells a consumer which batch a row belongs to
@@ -55,6 +62,7 @@ class KafkaSink:
         self._producer: Producer | None = None
         self._group: Consumer | None = None
         self._last = -1
+        self.patience_s = PATIENCE_S
 
     def publish(self, batch: int, answers: pa.Table) -> bool:
         """Publish the rows, unless the group says that they are out."""
@@ -102,9 +110,9 @@ class KafkaSink:
         producer.send_offsets_to_transaction(
             [TopicPartition(self._topic, 0, batch + 1)],
             self._members().consumer_group_metadata(),
-            PATIENCE_S,
+            self.patience_s,
         )
-        producer.commit_transaction(PATIENCE_S)
+        producer.commit_transaction(self.patience_s)
 
     def _give_up(self, producer: Producer, error: KafkaException) -> None:
         """Leave the transaction; whether it was committed after all, the next attempt looks up."""
@@ -141,7 +149,7 @@ class KafkaSink:
                 }
             )
             # First fence off whoever had this name, then ask: what is out by now stays all.
-            producer.init_transactions(PATIENCE_S)
+            producer.init_transactions(self.patience_s)
             self._last = self._published()
             self._producer = producer
         return self._producer
@@ -154,7 +162,7 @@ class KafkaSink:
         return self._group
 
     def _patiently(self, attempt: Callable[[], Any]) -> Any:
-        until = self._clock.steady_s() + PATIENCE_S
+        until = self._clock.steady_s() + self.patience_s
         while True:
             try:
                 return attempt()
@@ -162,10 +170,10 @@ class KafkaSink:
                 if not away(error) and error.args[0].code() not in LEFT:
                     raise TopicError(f"topic {self._topic!r} cannot be written: {error}") from error
                 if self._clock.steady_s() > until:
-                    raise TopicError(
-                        f"the broker at {self._servers} was away for {PATIENCE_S:g} s, so answers "
-                        "could not be published; nothing is lost. Start it, and start the run "
-                        "again in the same folder"
+                    raise BrokerAway(
+                        f"the broker at {self._servers} was away for {self.patience_s:g} s, so "
+                        "answers could not be published; nothing is lost. Start it, and start the "
+                        "run again in the same folder"
                     ) from error
                 self._clock.sleep(0.2)
 

@@ -51,7 +51,7 @@ class Traffic:
 
     def arrivals_s(self, seconds: float, chance: np.random.Generator) -> NDArray[np.float64]:
         """When records come, up to an instant."""
-        count = self.schedule.due_by(seconds) or 0
+        count = self.schedule.count_in(seconds)
         due = self.schedule.due_us(0, count) / 1e6
         if not self.poisson or not len(due):
             return np.asarray(due[due <= seconds])

@@ -53,12 +53,24 @@ class Stretch:
             seconds,
             {name: phase["mean"] for name, phase in passing.items()},
             {name: tuple(phase.get("steps", ())) for name, phase in passing.items()},
-            line.phases["pause"]["max"] if "pause" in line.phases else 0.0,
+            pause_of(line),
             **cpu,
             **waits,
             mappers=max(1, line.readers),
             reducers=max(1, round(line.work.get("tasks", 1))),
         )
+
+
+def pause_of(line: BatchLine) -> float:
+    """How long the checkpoint before a stretch held records up, at most.
+
+    Until the first record is read, and then until tasks that have just started are on their way:
+    the latest record of a stretch is one of those that met all of it.
+    """
+    first_s = line.phases["pause"]["max"] if "pause" in line.phases else 0.0
+    if not first_s:
+        return 0.0
+    return max(first_s, float(line.latency["max"]) - float(line.latency["p50"]))
 
 
 @dataclass(frozen=True, slots=True)

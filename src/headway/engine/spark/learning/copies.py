@@ -21,7 +21,7 @@ from headway.flow.rates import RateSchedule
 from headway.flow.steps import Sink, Source, Step
 from headway.flow.topics import KafkaTopic
 
-SAMPLED = 5_000
+SAMPLED = 100_000  # as many as the largest batch: keys are as many as in the topic
 
 
 def resendable(flow: Flow) -> bool:
@@ -100,14 +100,22 @@ class Turn:
 def sending(source: Source, what: Paced) -> Iterator[None]:
     """Messages into the topic of a source, as they are due, until the block ends."""
     assert isinstance(source.topic, KafkaTopic)
-    over = threading.Event()
+    over, failed = threading.Event(), list[Exception]()
+
+    def send() -> None:
+        try:
+            send_paced(to, what, SystemClock(), over.is_set)
+        except Exception as error:
+            failed.append(error)
+
     with Distributor(source.topic.name, at=source.topic.servers, every="1ms") as to:
-        thread = threading.Thread(
-            target=send_paced, args=(to, what, SystemClock(), over.is_set), daemon=True
-        )
+        thread = threading.Thread(target=send, daemon=True)
         thread.start()
         try:
             yield
         finally:
-            over.set()
+            if what.schedule.steps:  # what is due at once is sent to its end
+                over.set()
             thread.join()
+    if failed:
+        raise failed[0]

@@ -23,15 +23,16 @@ PROFILE = "profile.json"
 
 def known_of(flow: Flow, folder: Path, lanes: Lanes) -> JobProfile:
     """What is known of a flow's costs on these lanes: from its own folder, or from `profile`."""
-    nothing = JobProfile(flow.fingerprint, lanes)
+    known = [JobProfile(flow.fingerprint, lanes)]
     for path in (folder / PROFILE, PROFILES / f"{flow.fingerprint}.json"):
         try:
             found = load_profile(path)
         except RunError:
             continue
         if (found.flow, found.lanes) == (flow.fingerprint, lanes):
-            return found
-    return nothing
+            known.append(found)
+    # A run whose batches were all alike tells less than a trial with batches of many sizes.
+    return max(known[1:] or known, key=lambda each: len(each.batch.keys.steps))
 
 
 def keep_figures(folder: RunFolder, flow: Flow, lanes: Lanes) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
+from headway.engine.spark.gate.offsets import NATIVE
 from headway.engine.spark.learning.figures import WARM, of_mode
 from headway.engine.spark.settings import Settings
 from headway.errors import RunError
@@ -23,6 +24,7 @@ from headway.measure.costs.lanes import Lanes
 from headway.measure.costs.profile import JobProfile
 from headway.measure.costs.stretches import StreamCosts, stream_costs
 from headway.model.candidate import Candidate
+from headway.model.predict import predict
 from headway.plan.modes import Mode, modes_of
 from headway.plan.planner import make_plan
 from headway.plan.search import Wanted
@@ -139,7 +141,7 @@ class Keeper:
         lines = [line for line in self._run.lines() if line.query == query]
         own = [line for line in lines if line.published_s > self._begun_s]
         self._learned.see(own, query)
-        self.kept = replace(self.kept, now=candidate_of(self._run, self.kept.now))
+        self.kept = replace(self.kept, now=candidate_of(self._run))
         since = [line for line in own[1:] if line.published_s >= self.kept.changed_s]
         flowing = look(since, self._goal)
         if flowing is None or self._learned.seen < LEAST_BATCHES or self._over.is_set():
@@ -160,8 +162,12 @@ class Keeper:
     def _act(self, before: Kept, said: Decision) -> Decision:
         """Bring a decision about, or say that it would have been."""
         if self._passive:
-            self.kept = replace(before, expected=self.kept.expected, by=None)
-            return replace(said, action="would change", candidate=before.now)
+            assert self.kept.expected is not None
+            profile = self._learned.profile
+            now = predict(profile, before.now, self.kept.expected.under)
+            self.kept = replace(before, expected=now, by=profile)
+            expected_s = now.of(self._goal)
+            return replace(said, action="would change", candidate=before.now, expected_s=expected_s)
         after = said.candidate
         if after.mode == "real-time":
             knobs = replace(
@@ -189,11 +195,12 @@ class Keeper:
             return 0.0, str(error)
 
 
-def candidate_of(run: Run, like: Candidate | None = None) -> Candidate:
-    """The way in which a run runs now; what it does not tell is as in a candidate before."""
+def candidate_of(run: Run) -> Candidate:
+    """The way in which a run runs now."""
     lanes, knobs = run.lanes, run.settings.real_time
     if run.mode == "real-time":
-        mappers = like.mappers if like is not None and like.mode == "real-time" else 1
+        seen = [line.readers for line in run.lines() if line.because == NATIVE and line.readers]
+        mappers = seen[-1] if seen else 1
         reducers, every_s = knobs.tasks, run.settings.pace.interval_s
     else:
         mappers, reducers = run.pace.readers or lanes.cores, lanes.reducers

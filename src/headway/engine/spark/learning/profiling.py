@@ -7,14 +7,16 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
+from confluent_kafka import KafkaException
 from pyspark.sql import SparkSession
 
 from headway.clock import Clock, SystemClock
 from headway.engine.spark.learning.copies import copied, filled, resendable
 from headway.engine.spark.learning.streaming import profile_stream, streams
-from headway.engine.spark.learning.trial import Trial, own_lines
+from headway.engine.spark.learning.trial import Trial, own_lines, without_arrivals
 from headway.engine.spark.run import RunHandle, run, spark_for
-from headway.errors import FlowError, PlanError, TopicError
+from headway.engine.topics.opening import check_source
+from headway.errors import FlowError, HeadwayError, TopicError
 from headway.flow.graph import Flow
 from headway.flow.rates import RateSchedule
 from headway.flow.steps import Sink, Source, Step
@@ -26,9 +28,7 @@ from headway.flow.topics import (
     Target,
 )
 from headway.keep.pacing import Pace
-from headway.measure.batches import BatchLine
 from headway.measure.costs.profile import JobProfile, profile_of
-from headway.measure.moments import ARRIVALS
 
 SIZES = (10, 100, 1_000, 10_000, 100_000, 1_000_000)
 INTERVALS_S = (0.1, 0.3, 1.0, 3.0)  # where a topic follows its own pace
@@ -36,10 +36,12 @@ LONGEST_BATCH_S = 3.0  # larger batches are not tried
 BATCHES_EACH = 4  # of a size before the next is tried
 WARM_BATCHES = 6
 LEAST_BATCHES = 8  # after which a trial may end: fewer say nothing of how batches differ
-EVERYTHING = 100_000_000
+EVERYTHING = 100_000  # where records follow their own pace; what has piled up comes in such bites
+LARGE = 100_000  # batches of so many are tried half as often
+IDLE_S = 15.0  # without a batch after which no records are left to try
 LOOK_S = 0.05
-PATIENCE = 2.0  # times as long as a trial should take: where records are too few, it ends
-FILLED = 500_000  # records that a topic of the trial's own holds
+PATIENCE_S = 60.0  # longer than a trial should take: where records are too few, it ends
+FILLED = 700_000  # records that a topic of the trial's own holds: enough for three rounds
 AT_ONCE = RateSchedule()
 REPLAYED = (ReplayedFile, ReplayedRecords, MadeRecords)
 MOST_MADE = 50_000_000
@@ -52,6 +54,8 @@ def profile_flow(flow: Flow, trial: Trial) -> JobProfile:
             "a flow from a streaming DataFrame has no gate that could make batches of other sizes; "
             "its profile is learned while it runs, and kept in its folder as profile.json"
         )
+    for source in flow.sources:
+        check_source(source)
     session = spark_for(flow, None, trial.settings)
     if not streams(flow):
         return profile_batches(flow, trial, session)
@@ -63,8 +67,8 @@ def profile_flow(flow: Flow, trial: Trial) -> JobProfile:
     )  # fmt: skip
     try:
         return replace(found, stream=profile_stream(flow, second, session))
-    except (PlanError, TopicError) as error:
-        trial.said(str(error))
+    except (HeadwayError, KafkaException) as error:
+        trial.said(f"real-time mode was not profiled: {error}")
         return found
 
 
@@ -78,7 +82,8 @@ def profile_batches(flow: Flow, trial: Trial, session: SparkSession) -> JobProfi
         except TopicError as error:
             trial.said(str(error))
             return profile_as_is(flow, trial, session, at_will(flow))
-        stack.enter_context(filled(flow, copy, AT_ONCE, FILLED))
+        with filled(flow, copy, AT_ONCE, FILLED):
+            trial.told(0.0, f"{FILLED:,} records made ready")
         return replace(profile_as_is(copy, trial, session, True), flow=flow.fingerprint)
 
 
@@ -114,7 +119,7 @@ class Ended:
         gone_s = self.clock.steady_s() - self.begun_s
         self.trial.told(min(gone_s, self.trial.seconds), note)
         over = gone_s >= self.trial.seconds
-        return over and (self.enough() or gone_s >= PATIENCE * self.trial.seconds)
+        return over and (self.enough() or gone_s >= self.trial.seconds + PATIENCE_S)
 
 
 def sizes() -> list[Pace]:
@@ -147,7 +152,8 @@ def try_paces(handle: RunHandle, paces: list[Pace], ended: Ended) -> None:
             handle.set_pace(interval=every, max_rows=pace.max_rows, readers=readers)
             clocked = pace.max_rows == EVERYTHING
             note = f"every {pace.interval_s:g} s" if clocked else f"{pace.max_rows:,} records"
-            took_s = wait_batches(handle, BATCHES_EACH, ended, note)
+            large = clocked or (pace.max_rows or 0) < LARGE
+            took_s = wait_batches(handle, BATCHES_EACH if large else 2, ended, note)
             if took_s is None:
                 return
             if took_s > LONGEST_BATCH_S:
@@ -159,9 +165,12 @@ def try_paces(handle: RunHandle, paces: list[Pace], ended: Ended) -> None:
 
 def wait_batches(handle: RunHandle, count: int, ended: Ended, note: str) -> float | None:
     """Wait for some batches more; how long the last took, or None when the time is up."""
-    wanted = len(own_lines(handle)) + count
-    while len(own_lines(handle)) < wanted:
-        if ended(note) or not handle.active:
+    seen, since_s = len(own_lines(handle)), ended.clock.steady_s()
+    wanted = seen + count
+    while (now := len(own_lines(handle))) < wanted:
+        if now > seen:
+            seen, since_s = now, ended.clock.steady_s()
+        if ended(note) or not handle.active or ended.clock.steady_s() - since_s > IDLE_S:
             return None
         handle.wait(LOOK_S)
     last = own_lines(handle)[-1]
@@ -192,10 +201,3 @@ def quiet_step(step: Step) -> Step:
 
 def drop(batch: int, answers: pa.Table) -> None:
     """Take answers and do nothing with them."""
-
-
-def without_arrivals(line: BatchLine) -> BatchLine:
-    """A line of records that were all there at once: how they came says nothing."""
-    return replace(
-        line, moments={name: found for name, found in line.moments.items() if name != ARRIVALS}
-    )

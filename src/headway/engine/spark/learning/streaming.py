@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 from headway.clock import SystemClock
 from headway.engine.spark.learning.copies import copied, filled, resendable
-from headway.engine.spark.learning.trial import Trial, own_lines
+from headway.engine.spark.learning.trial import Trial, own_lines, without_arrivals
 from headway.engine.spark.run import RunHandle, run
 from headway.flow.graph import Flow
 from headway.flow.rates import RateSchedule
@@ -46,7 +46,9 @@ def profile_stream(flow: Flow, trial: Trial, session: SparkSession) -> StreamCos
         filled(flow, copy, schedule, count) as begun_us,
     ):
         wait(handle, trial)
-    return stream_costs(learned(own_lines(handle), schedule, begun_us / 1e6, len(copy.sources)))
+    sources = len(copy.part_for(copy.sinks[0]).sources)
+    kept = learned(own_lines(handle), schedule, begun_us / 1e6, sources)
+    return stream_costs(without_arrivals(line) for line in kept)
 
 
 def schedule_of(seconds: float) -> RateSchedule:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from headway.engine.spark.run import RunHandle
 from headway.engine.spark.settings import Settings
 from headway.measure.batches import BatchLine
+from headway.measure.moments import ARRIVALS
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,3 +33,10 @@ def own_lines(handle: RunHandle) -> list[BatchLine]:
     """The batches of the first sink's query: a profile is of one query."""
     name = handle.flow.sinks[0].name
     return [line for line in handle.lines() if line.query == name]
+
+
+def without_arrivals(line: BatchLine) -> BatchLine:
+    """A line of records that came as the trial wanted: how they came says nothing."""
+    return replace(
+        line, moments={name: found for name, found in line.moments.items() if name != ARRIVALS}
+    )
