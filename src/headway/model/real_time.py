@@ -118,7 +118,8 @@ def predict_real_time(profile: JobProfile, candidate: Candidate, under: Load) ->
         return hopeless(candidate, under, most)
     near = nearest(profile, under.rate_per_s)
     load = under.rate_per_s / most
-    paused_s = median([each.pause_s for each in near])
+    # A pause hardly depends on the rate, and differs from one checkpoint to the next: all count.
+    paused_s = median([each.pause_s for each in profile.stream.stretches])
     pause = vacation(paused_s, candidate.checkpoint_s, load)
     if pause.share >= 1:  # one pause comes before the last is made good
         return hopeless(candidate, under, most)

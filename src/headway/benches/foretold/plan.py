@@ -79,7 +79,7 @@ def judged(
     wanted += promised
     top = PROFILED[name] * TIMES[-1]
     rates = {setting.rate_per_s for setting in promised[1:]}
-    rates |= {round(said * share) for share in BEYOND if said * share < top}
+    rates |= {round(said * share) for share in BEYOND if 0 < said * share < top}
     sweep += [Setting(rate, every, CORES) for rate in rates for every in intervals]
     settings = dict.fromkeys([*sweep, *wanted])  # each once
     steps = [Step(each, STEP_S, WARM_S) for each in sorted(settings, key=gently)]

@@ -40,7 +40,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
             most = min(PROFILED[name] * TOP, SURE * promise(profile, goal)[0])
             rates = [PROFILED[name] * each for each in times if PROFILED[name] * each < most]
             # Above what the plan promises, rules alone are tried: they may know better.
-            rates += [round(most), round(BEYOND * most)]
+            rates += [round(most), round(BEYOND * most)] if most else [PROFILED[name]]
             plans = {rate: planned(profile, goal, rate) for rate in rates}
             thumbs = [Setting(rate, every, CORES) for rate in rates for every in rules]
             own = [setting for setting in plans.values() if setting is not None]
