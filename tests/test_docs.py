@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import headway
+from headway.benches.foretold.results import draw
 from headway.engine.kafka.jars import kafka_home
 from headway.plan.modes import RealTime
 
@@ -63,6 +64,10 @@ def test_each_name_at_the_front_door_is_shown_to_users() -> None:
     shown = (ROOT / "README.md").read_text() + (ROOT / "docs" / "tutorial.md").read_text()
     for name in headway.__all__:
         assert re.search(rf"\bhw\.{name}\b", shown), name
+
+
+def test_the_tables_of_results_are_drawn_from_their_figures() -> None:
+    assert draw(ROOT / "docs" / "results") == (ROOT / "docs" / "results.md").read_text()
 
 
 def test_the_readme_is_short() -> None:

@@ -58,8 +58,8 @@ class Service:
     after_fixed_s: float
     after_per_record_s: float
     ratios: Array
-    answering: float = 1.0
-    largest: float = LARGEST
+    answering: float
+    largest: Array  # records of the largest batch that something is promised of
 
     @classmethod
     def of(cls, profile: JobProfile, candidates: Sequence[Candidate]) -> Service:
@@ -70,7 +70,8 @@ class Service:
         ratios = np.sort(costs.ratios if len(costs.ratios) >= LEAST_RATIOS else UNKNOWN_SPREAD)
         return cls(
             fixed, per_record, per_key, per_answer, Curve.of(costs.keys), Curve.of(costs.answers),
-            *costs.after_s.line, ratios, costs.answering, min(LARGEST, REACH * largest_of(costs)),
+            *costs.after_s.line, ratios, costs.answering,
+            np.array([largest_of(profile, candidate) for candidate in candidates]),
         )  # fmt: skip
 
     def batch_s(self, rows: Array) -> Array:
@@ -91,14 +92,16 @@ class Service:
     @property
     def saturation_per_s(self) -> Array:
         """The rate that batches of any size cannot keep up with, of each candidate."""
-        rows = np.geomspace(1.0, self.largest, 200)[:, None]
+        rows = np.geomspace(np.ones_like(self.largest), self.largest, 200)
         busy_s = self.batch_s(rows) * float(self.ratios.mean()) + self.after_s(rows)
         return np.asarray((rows / busy_s).max(axis=0))
 
 
-def largest_of(costs: BatchCosts) -> float:
-    """About how many records the largest batch had that taught anything."""
-    return float(max((2.0**power for power, *_ in costs.keys.steps), default=LARGEST))
+def largest_of(profile: JobProfile, candidate: Candidate) -> float:
+    """How large a batch something is promised of: its tasks get as much as was seen, or more."""
+    seen = max((2.0**power for power, *_ in profile.batch.keys.steps), default=LARGEST)
+    share = max(1.0, candidate.lanes.cores / profile.lanes.cores)
+    return float(min(LARGEST, REACH * seen * share))
 
 
 def line_of(profile: JobProfile, candidate: Candidate) -> tuple[float, float, float, float]:

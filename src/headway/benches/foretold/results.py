@@ -76,6 +76,8 @@ def model_part(found: dict[str, Any]) -> str:
 
 {table(head, rows)}
 
+![foretold over measured](results/model.svg)
+
 Where the mean goes, for {shown["workload"]}, {shown["setting"]}, {shown["rate_per_s"]:,.0f}
 records/s:
 

@@ -20,7 +20,7 @@ GOALS = {"sessions": "mean <= 500ms", "words": "p99 <= 1s", "windows": "p99 <= 3
 RULES_S = (0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
 TIMES = (4.0, 8.0, 16.0)  # of the rate that other benches profile at, in a run that is whole
 TOP = 32.0  # and no rate is higher than this
-LEARNED_S = 60.0
+LEARNED_S = 90.0
 STEP_S, WARM_S, BATCHES = 7.0, 2.5, 4
 SURE = 0.95  # of the rate that a plan promises at most
 BEYOND = 1.2

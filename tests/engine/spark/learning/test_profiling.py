@@ -8,10 +8,11 @@ import pytest
 from pyspark.sql import SparkSession
 
 import headway as hw
-from headway.engine.spark.learning.profiling import answering_nobody, profile_flow
+from headway.engine.spark.learning.profiling import answering_nobody, later_half, profile_flow
 from headway.engine.spark.learning.trial import Trial
 from headway.errors import FlowError
 from headway.measure.costs.profile import load_profile
+from headway.testing.logs import made_lines
 from headway.workloads.makers.keyed import Keyed
 
 
@@ -48,3 +49,12 @@ def test_a_frame_is_not_profiled_at_will(spark: SparkSession, tmp_path: Path) ->
     rated = spark.readStream.format("rate").load()
     with pytest.raises(FlowError, match="learned while it runs"):
         profile_flow(hw.stream(rated).to("console"), Trial(5.0, hw.Settings(), tmp_path))
+
+
+def test_the_first_half_of_a_trial_is_warm_up_if_enough_is_left() -> None:
+    lines = made_lines(100)
+    later = later_half(lines)
+    assert 40 <= len(later) <= 60
+    assert later == lines[-len(later) :]
+    assert later_half(lines[:20]) == lines[:20]
+    assert later_half([]) == []
