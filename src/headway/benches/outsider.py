@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +33,19 @@ class Watched:
     seen: Seen
     began_us: int
     cpu_s: float  # of the job, from the first record to the last
+
+
+def late_at(late_s: NDArray[np.float64], shares: Sequence[float]) -> NDArray[np.float64]:
+    """How late answers were at some ranks; one that never came is later than any.
+
+    >>> late_at(np.array([1.0, np.nan, 2.0]), [0.5, 0.99]).tolist()
+    [2.0, inf]
+    >>> late_at(np.array([]), [0.5]).tolist()
+    [inf]
+    """
+    every = np.sort(np.nan_to_num(late_s, nan=np.inf))
+    places = [min(len(every) - 1, int(share * len(every))) for share in shares]
+    return every[places] if len(every) else np.full(len(shares), np.inf)
 
 
 class Stage:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.benches.options import Bar, BenchOptions, progress
-from headway.benches.outsider import Watched, watch
+from headway.benches.outsider import Watched, late_at, watch
 from headway.benches.turns import Turn, Turns, watch_in_turns
 from headway.engine.stock.ratios import spread, typical
 from headway.engine.stock.realtime import CountJob
@@ -125,9 +125,7 @@ def rising(bench: Bench, rates: tuple[float, ...], span: Span) -> dict[str, Any]
 
 def quantiles(part: NDArray[np.float64]) -> dict[str, float]:
     """The figures of a measured part, over every input record."""
-    every = np.sort(np.nan_to_num(part, nan=np.inf))
-    places = [min(len(every) - 1, int(q * len(every))) for q in (0.5, 0.99, 0.999, 1.0)]
-    at = every[places] * 1e3 if len(every) else np.full(4, np.inf)
+    at = late_at(part, (0.5, 0.99, 0.999, 1.0)) * 1e3
     names = ("p50_ms", "p99_ms", "p999_ms", "max_ms")
     figures = {name: round(float(value), 2) for name, value in zip(names, at, strict=True)}
     return figures | {"unanswered": float(np.isnan(part).sum())}

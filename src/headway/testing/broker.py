@@ -19,7 +19,7 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic  # type: ignore[attr-defined]
 
 from headway.clock import Clock, SystemClock
-from headway.engine.kafka.client import partitions_of
+from headway.engine.kafka.client import partitions_of, wait_known
 from headway.engine.kafka.jars import kafka_jars
 from headway.engine.kafka.sink import MARK, VERSION_MARK
 from headway.errors import TopicError
@@ -123,18 +123,7 @@ class Broker:
         admin = self._admin()  # its answers die with it
         for made in admin.create_topics([new], operation_timeout=PATIENCE_S).values():
             made.result(PATIENCE_S)
-        self._wait_known(topic, partitions)
-
-    def _wait_known(self, topic: str, partitions: int) -> None:
-        """Wait until the broker tells others of a topic, which it does a little after making it."""
-        admin, until_s = self._admin(), self._clock.steady_s() + PATIENCE_S
-        while self._clock.steady_s() < until_s:
-            found = admin.list_topics(topic, timeout=PATIENCE_S).topics[topic]
-            led = [part for part in found.partitions.values() if part.leader >= 0]
-            if found.error is None and len(led) >= partitions:
-                return
-            self._clock.sleep(0.02)
-        raise TopicError(f"the broker did not make topic {topic!r} known within {PATIENCE_S:g} s")
+        wait_known(self._admin(), topic, partitions, self._clock, PATIENCE_S)
 
     def grow(self, topic: str, partitions: int) -> None:
         """Give a topic more partitions."""

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from headway.benches.foretold.streams import whole_cycles_s
 from headway.benches.foretold.thumb import rounded
 from headway.benches.options import Bar
-from headway.benches.outsider import watch
+from headway.benches.outsider import late_at, watch
 from headway.engine.spark.learning.profiling import profile_flow
 from headway.engine.spark.learning.trial import Trial
 from headway.engine.spark.realtime.needs import wanted_session
@@ -118,8 +119,7 @@ def late_s(job: CountJob, rate_per_s: float, goal: Goal) -> float:
     """The value of a goal's statistic, seen from outside; endless where answers are missing."""
     whole_s = MEASURED_S
     if job.mode == "real-time" and job.knobs.checkpoint_s <= LONGEST_S:
-        cycle_s = job.knobs.checkpoint_s + PAUSE_S
-        whole_s = cycle_s * max(1, round(MEASURED_S / cycle_s))
+        whole_s = whole_cycles_s(job.knobs.checkpoint_s + PAUSE_S, MEASURED_S)
     watched = watch(job, Keyed(keys=KEYS), rate_per_s, WARM_S + whole_s)
     return value_of(watched.late_s[watched.due_s >= WARM_S], goal)
 
@@ -132,10 +132,9 @@ def value_of(late_s: NDArray[np.float64], goal: Goal) -> float:
     >>> value_of(np.array([1.0, np.nan]), parse_goal("mean <= 1s"))
     inf
     """
-    late = np.sort(np.nan_to_num(late_s, nan=np.inf))
     if goal.quantile is None:
-        return float(late.mean())
-    return float(late[min(len(late) - 1, int(goal.quantile * len(late)))])
+        return float(np.nan_to_num(late_s, nan=np.inf).mean())
+    return float(late_at(late_s, [goal.quantile])[0])
 
 
 def cell_figures(cell: Either, value_s: float) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from headway.benches.outsider import Watched, watch
+from headway.benches.outsider import Watched, late_at, watch
 from headway.engine.stock.realtime import CountJob
 from headway.keep.loop import load_of
 from headway.measure.batches import BatchLog
@@ -44,8 +44,16 @@ class Stream:
     @property
     def step_s(self) -> float:
         """How long each rate is held: as many whole cycles as any other, after what is skipped."""
-        cycle_s = self.knobs.checkpoint_s + PAUSE_S
-        return SKIPPED_S + cycle_s * max(1, round(MEASURED_S / cycle_s))
+        return SKIPPED_S + whole_cycles_s(self.knobs.checkpoint_s + PAUSE_S, MEASURED_S)
+
+
+def whole_cycles_s(cycle_s: float, about_s: float) -> float:
+    """About so long, but whole cycles, so that each measurement has as many pauses as its share.
+
+    >>> whole_cycles_s(10.0, 28.0), whole_cycles_s(60.0, 25.0)
+    (30.0, 60.0)
+    """
+    return cycle_s * max(1, round(about_s / cycle_s))
 
 
 PLAIN = RealTime(checkpoint_s=CHECKPOINT_S)
@@ -110,7 +118,7 @@ def compared(profile: JobProfile, stream: Stream, watched: Watched) -> list[dict
         due = (watched.due_s >= begun + SKIPPED_S) & (watched.due_s < begun + stream.step_s)
         if seen:
             continue
-        late_s = np.sort(np.nan_to_num(watched.late_s[due], nan=np.inf))
+        late_s = np.nan_to_num(watched.late_s[due], nan=np.inf)
         candidate = Candidate(
             "real-time", 1, LANES.cores, 1, 1, checkpoint_s=stream.knobs.checkpoint_s,
             shuffle_wait_s=stream.knobs.shuffle_wait_s,
@@ -130,7 +138,7 @@ def compared(profile: JobProfile, stream: Stream, watched: Watched) -> list[dict
                 # What was never answered is later than any, so that a setting fell behind shows.
                 "measured": {
                     "mean_s": round(float(late_s.mean()), 5),
-                    "p99_s": round(float(late_s[int(0.99 * len(late_s))]), 5),
+                    "p99_s": round(float(late_at(late_s, [0.99])[0]), 5),
                 },
             }
         )

@@ -17,7 +17,7 @@ from confluent_kafka import (
 from confluent_kafka.admin import NewTopic  # type: ignore[attr-defined]
 
 from headway.clock import SystemClock
-from headway.engine.kafka.client import ANSWER_S, QUIET, partitions_of, shared_admin
+from headway.engine.kafka.client import ANSWER_S, QUIET, partitions_of, shared_admin, wait_known
 from headway.engine.kafka.paced import Message
 from headway.errors import TopicError
 
@@ -30,11 +30,12 @@ def borrowed_topic(servers: str, like: str) -> Iterator[str]:
     name = f"headway-trial-{uuid.uuid4().hex[:12]}"
     admin = shared_admin(servers)
     # As many replicas as the broker gives by itself: fewer might be too few to write to.
-    new = NewTopic(name, len(partitions_of(servers, like)), -1)
+    partitions = len(partitions_of(servers, like))
+    new = NewTopic(name, partitions, -1)
     try:
         try:
             admin.create_topics([new], operation_timeout=ANSWER_S)[name].result()
-            wait_known(servers, name)
+            wait_known(admin, name, partitions, SystemClock(), ANSWER_S)
         except KafkaException as error:
             raise TopicError(
                 f"no topic for a trial can be made at {servers} ({error.args[0].str()}); what the "
@@ -45,20 +46,6 @@ def borrowed_topic(servers: str, like: str) -> Iterator[str]:
         left = admin.delete_topics([name], operation_timeout=ANSWER_S)[name].exception()
         if left is not None and left.args[0].code() != KafkaError.UNKNOWN_TOPIC_OR_PART:
             warnings.warn(f"topic {name!r} is left at {servers}: {left}; remove it", stacklevel=2)
-
-
-def wait_known(servers: str, topic: str) -> None:
-    """Wait until a topic that was made is known: a broker tells of it a little later."""
-    clock = SystemClock()
-    until_s = clock.steady_s() + ANSWER_S
-    while True:
-        try:
-            partitions_of(servers, topic)
-            return
-        except TopicError:
-            if clock.steady_s() > until_s:
-                raise
-            clock.sleep(0.05)
 
 
 def sample_of(servers: str, topic: str, count: int) -> list[Message]:

@@ -71,6 +71,20 @@ def partitions_of(servers: str, topic: str) -> list[TopicPartition]:
     return [TopicPartition(topic, number) for number in sorted(found.partitions)]
 
 
+def wait_known(
+    admin: AdminClient, topic: str, partitions: int, clock: Clock, patience_s: float
+) -> None:
+    """Wait until the broker tells others of a topic, which it does a little after making it."""
+    until_s = clock.steady_s() + patience_s
+    while clock.steady_s() < until_s:
+        found = admin.list_topics(topic, timeout=patience_s).topics[topic]
+        led = [part for part in found.partitions.values() if part.leader >= 0]
+        if found.error is None and len(led) >= partitions:
+            return
+        clock.sleep(0.02)
+    raise TopicError(f"the broker did not make topic {topic!r} known within {patience_s:g} s")
+
+
 def offsets_of(servers: str, spec: OffsetSpec, of: Sequence[TopicPartition]) -> dict[int, int]:
     """The first or the next offset of partitions, as far as transactions have ended."""
     asked = shared_admin(servers).list_offsets(

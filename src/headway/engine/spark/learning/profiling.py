@@ -167,8 +167,8 @@ def try_paces(handle: RunHandle, paces: list[Pace], ended: Ended) -> None:
             handle.set_pace(interval=every, max_rows=pace.max_rows, readers=readers)
             clocked = pace.max_rows == EVERYTHING
             note = f"every {pace.interval_s:g} s" if clocked else f"{pace.max_rows:,} records"
-            large = clocked or (pace.max_rows or 0) < LARGE
-            took_s = wait_batches(handle, BATCHES_EACH if large else 2, ended, note)
+            often = clocked or (pace.max_rows or 0) < LARGE
+            took_s = wait_batches(handle, BATCHES_EACH if often else 2, ended, note)
             if took_s is None:
                 return
             if took_s > LONGEST_BATCH_S:
