@@ -34,7 +34,8 @@ SENTENCE = "Modelled against measured mean and p99, on settings that no profile 
 TIMES = (0.5, 1.0, 2.0, 4.0)
 INTERVALS_S = (0.0, 0.4, 0.8, 1.6)
 READERS = (1, 2)
-OF_EACH = 4  # settings of each workload in a run that is not whole
+LEARNED_S = 64.0
+OF_EACH = 3  # settings of each workload in a run that is not whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
         for name, bench in workbenches(chosen):
             seconds, warm_s = (8.0, 3.0) if options.quick else (16.0, 5.0)
             wanted = [Step(setting, seconds, warm_s) for setting in chosen[name]]
-            plan = learned_first(wanted, PROFILED[name], 20.0 if options.quick else 72.0)
+            plan = learned_first(wanted, PROFILED[name], 20.0 if options.quick else LEARNED_S)
             measured = bench.trial(plan)
             bar.advance(len(measured), note=f"{name} measured")
             for each in measured:
