@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import timedelta
+from math import isfinite
 
 SECONDS_IN = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 MICROS_IN = {
@@ -57,3 +58,12 @@ def format_duration(seconds: float) -> str:
     if seconds != 0 and abs(seconds) < 1:
         return f"{seconds * 1e3:.3g}ms"
     return f"{seconds:.4g}s"
+
+
+def finite(value: float, digits: int = 4) -> float | None:
+    """A figure as JSON has it; None for what has no end.
+
+    >>> finite(0.12345), finite(float("inf"))
+    (0.1235, None)
+    """
+    return round(value, digits) if isfinite(value) else None

@@ -14,7 +14,7 @@ from headway.model.service import Service
 from headway.model.shared import half_batch_s
 from headway.plan.bounds import bounds_text, clocked_text, queues_text, window_text
 from headway.plan.planner import Choice, Plan
-from headway.units import format_duration
+from headway.units import finite, format_duration
 
 EVERY = 40  # candidates that --all shows at most, the best first
 
@@ -178,8 +178,3 @@ def choice_figures(choice: Choice, goal: Goal) -> dict[str, object]:
         "core_s_per_million": finite(found.core_s),
         "because": choice.because,
     }
-
-
-def finite(value: float) -> float | None:
-    """A figure as JSON has it; None for what has no end."""
-    return round(value, 4) if np.isfinite(value) else None

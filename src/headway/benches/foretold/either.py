@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.benches.foretold.streams import whole_cycles_s
-from headway.benches.foretold.thumb import rounded
 from headway.benches.options import Bar
 from headway.benches.outsider import late_at, watch
 from headway.engine.spark.learning.profiling import profile_flow
@@ -31,6 +30,7 @@ from headway.plan.search import Wanted
 from headway.plan.space import space_of
 from headway.testing.broker import Broker
 from headway.testing.feeder import Feed, feed
+from headway.units import finite
 from headway.workloads.makers.keyed import Keyed
 
 CELLS = (
@@ -144,8 +144,8 @@ def cell_figures(cell: Either, value_s: float) -> dict[str, Any]:
         "goal": str(cell.goal),
         "rate_per_s": cell.rate_per_s,
         "planned": str(cell.chosen) if cell.chosen else None,
-        "measured_s": rounded(value_s),
+        "measured_s": finite(value_s),
         "met": met if cell.chosen else False,
-        "best_of_sweep_s": rounded(value_s),
+        "best_of_sweep_s": finite(value_s),
         "possible": met,
     }

@@ -27,7 +27,7 @@ from headway.benches.foretold.workbench import (
 from headway.benches.options import BenchOptions, progress
 from headway.dashboard.draw.loglog import Curve, draw_curves
 from headway.model.prediction import Prediction
-from headway.units import format_duration
+from headway.units import finite, format_duration
 from headway.workloads.registry import Workload
 
 SENTENCE = "Modelled against measured mean and p99, on settings that no profile has seen."
@@ -68,8 +68,8 @@ class Compared:
         """The comparison by name."""
         return {
             "workload": self.workload, "mode": self.mode, "setting": self.setting,
-            "rate_per_s": self.rate_per_s, "predicted": finite(self.predicted),
-            "measured": finite(self.measured), "phases": self.phases,
+            "rate_per_s": self.rate_per_s, "predicted": by_name(self.predicted),
+            "measured": by_name(self.measured), "phases": self.phases,
         }  # fmt: skip
 
 
@@ -135,9 +135,9 @@ def compare(workload: Workload, seen: Measured, foretold: Prediction) -> Compare
     return Compared(workload.name, "micro-batch", text, seen.setting.rate_per_s, *both, phases)
 
 
-def finite(seconds: Mapping[str, float]) -> dict[str, float | None]:
-    """Times as JSON has them; None for what has no end."""
-    return {name: each if np.isfinite(each) else None for name, each in seconds.items()}
+def by_name(seconds: Mapping[str, float]) -> dict[str, float | None]:
+    """Times as JSON has them."""
+    return {name: finite(each, 5) for name, each in seconds.items()}
 
 
 def rounded(seconds: Mapping[str, float]) -> dict[str, float]:

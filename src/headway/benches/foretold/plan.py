@@ -18,7 +18,6 @@ from headway.benches.foretold.thumb import (
     gently,
     planned,
     promise,
-    rounded,
     row_of,
     value_of,
 )
@@ -26,6 +25,7 @@ from headway.benches.foretold.workbench import Measured, Setting, Step, Workbenc
 from headway.benches.options import BenchOptions, progress
 from headway.flow.goals import Goal, parse_goal
 from headway.measure.costs.profile import JobProfile
+from headway.units import finite
 
 SENTENCE = "Goals met by the first plan, and its rate against an exhaustive sweep of settings."
 INTERVALS_S = (0.0, 0.3, 0.6, 1.0)
@@ -160,9 +160,9 @@ def cell_figures(cell: Cell, anyones: list[Measured], later: list[Measured]) -> 
         "goal": str(cell.goal),
         "rate_per_s": cell.rate_per_s,
         "planned": setting_text(cell.setting) if cell.setting else None,
-        "measured_s": rounded(own[0]) if own else None,
+        "measured_s": finite(own[0]) if own else None,
         "met": met,
-        "best_of_sweep_s": rounded(best),
+        "best_of_sweep_s": finite(best),
         "possible": cell.goal.met_by(best),
     }
 

@@ -14,6 +14,7 @@ from headway.model.candidate import Candidate, Load
 from headway.plan.planner import make_plan
 from headway.plan.search import Wanted
 from headway.plan.space import space_of
+from headway.units import finite
 
 SENTENCE = "The plan against nine rules of thumb on three workloads, at rising rates."
 GOALS = {"sessions": "mean <= 500ms", "words": "p99 <= 1s", "windows": "p99 <= 3s per window"}
@@ -129,10 +130,5 @@ def row_of(setting: Setting, value: float) -> dict[str, float | None]:
     return {
         "rate_per_s": setting.rate_per_s,
         "interval_s": setting.interval_s,
-        "measured_s": rounded(value),
+        "measured_s": finite(value),
     }
-
-
-def rounded(value: float) -> float | None:
-    """A latency, or None for one without end."""
-    return round(value, 4) if value < 1e9 else None
