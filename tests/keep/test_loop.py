@@ -117,6 +117,25 @@ def test_what_was_foretold_is_held_against_what_came() -> None:
     assert str(bad.audit).startswith("measured 2 s, not as expected: 0.698 s")
 
 
+def test_a_mode_that_somebody_else_chose_is_not_audited_by_what_was_known_before() -> None:
+    batches = replace(profile(), stream=type(profile().stream)())
+    kept, _ = choose_plan(
+        Kept(HALF), flowing(1_000), space_of(batches, MODES, cores=2), WANTED, CAUTION
+    )
+    switched = replace(kept, now=Candidate("real-time", 1, 2, 1, 1, checkpoint_s=60.0))
+    _, said = choose_plan(
+        switched, flowing(1_000, 1_010.0), space_of(profile(), MODES, 2), WANTED, CAUTION
+    )
+    assert said.audit is None
+    assert said.action != "wait"
+
+
+def test_a_latency_without_end_is_none_in_the_log(tmp_path: Path) -> None:
+    write_decision(tmp_path / "d", Decision(1.0, 2.0, "keep", "", HALF, float("inf")))
+    assert "Infinity" not in (tmp_path / "d").read_text()
+    assert next(read_decisions(tmp_path / "d")).expected_s is None
+
+
 def test_decisions_survive_a_file_and_a_torn_line(tmp_path: Path) -> None:
     path = tmp_path / "decisions.jsonl"
     made = [

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from headway.flow.goals import parse_goal
+from headway.measure.costs.fits import Growth
 from headway.measure.costs.profile import JobProfile
 from headway.model.candidate import Candidate, Load
 from headway.model.micro_batch import predict_micro_batch
@@ -110,3 +111,18 @@ def test_stragglers_that_are_waited_for_make_windows_later() -> None:
     plain = predict_micro_batch(EVEN, candidate, Load(100.0))
     patient = predict_micro_batch(EVEN, candidate, replace(Load(100.0), lateness_s=2.0))
     assert patient.window_mean_s == pytest.approx(plain.window_mean_s + 2.0)
+
+
+def test_nothing_is_promised_of_batches_that_are_far_larger_than_those_seen() -> None:
+    keys = Growth().seen(1_000, 1_000)  # 1,024 records at most
+    small = replace(EVEN, batch=replace(batch_costs(), keys=keys))
+    assert foretold(200.0, 30.0, small).stable
+    assert not foretold(10_000.0, 30.0, small).stable
+    assert foretold(10_000.0, 0.5, small).stable
+
+
+def test_a_lone_record_finds_that_the_interval_has_passed() -> None:
+    lone, many = (foretold(rate, 0.5) for rate in (0.02, 100.0))
+    service_s = many.mean_s - 0.25
+    assert lone.mean_s == pytest.approx(service_s, rel=0.05)
+    assert sum(lone.phases_s.values()) == pytest.approx(lone.mean_s, rel=0.02)

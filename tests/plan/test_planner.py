@@ -110,3 +110,16 @@ def test_a_plan_for_eight_nodes_takes_less_than_two_seconds() -> None:
     begun = process_time()
     plan_for("p99 <= 300ms", rate=1e9, nodes=8)
     assert process_time() - begun < 2.0  # seconds
+
+
+def test_a_task_maps_each_partition_on_however_many_nodes() -> None:
+    streams = [c for c in space_of(profile(), ("real-time",), 2).on(4) if c.mode == "real-time"]
+    assert {(c.mappers, c.reducers) for c in streams} == {(1, 4)}
+
+
+def test_real_time_mode_that_would_carry_more_lost_for_its_sink_and_not_for_its_cost() -> None:
+    found = plan_for("p99 <= 470ms", 4_000.0)
+    assert found.chosen is not None
+    assert found.chosen.candidate.mode == "micro-batch"
+    streams = [each for each in found.others if each.candidate.mode == "real-time"]
+    assert [each.because.endswith("twice after a crash") for each in streams] == [True]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from math import isfinite
 from pathlib import Path
 
 from headway.model.candidate import Candidate
@@ -44,7 +45,7 @@ class Decision:
 
     action      'keep', 'change', 'would change' (passive), 'wait' (nothing known yet)
     candidate   what is in force after it
-    expected_s  what is foretold of it, None when nothing is
+    expected_s  what is foretold of it; in the log None where nothing is, or where it has no end
     audit       of what the pass before had foretold
     """
 
@@ -58,7 +59,10 @@ class Decision:
 
     def to_json(self) -> str:
         """The decision as it stands in the log."""
-        return json.dumps(asdict(self), separators=(",", ":"))
+        kept = asdict(self)
+        if self.expected_s is not None and not isfinite(self.expected_s):
+            kept["expected_s"] = None
+        return json.dumps(kept, separators=(",", ":"), allow_nan=False)
 
 
 def write_decision(path: Path, decision: Decision) -> None:

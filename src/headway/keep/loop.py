@@ -56,6 +56,8 @@ def audit(kept: Kept, flowing: Flowing, wanted: Wanted) -> Audit | None:
     expected = kept.expected
     if expected is None or kept.by is None or flowing.measured_s is None or flowing.rate_per_s <= 0:
         return None
+    if not known_in(kept.by, kept.now.mode):
+        return None  # somebody else has changed the mode since
     found = predict(kept.by, kept.now, replace(expected.under, rate_per_s=flowing.rate_per_s))
     if not found.stable:
         return None

@@ -36,6 +36,16 @@ class Cycles:
     cycle_s: Array
     service_s: Array
     closing_s: Array  # more, for a batch that tells windows
+    records: Array  # that came in each, on average
+
+    @property
+    def waiting_s(self) -> Array:
+        """How long a record may wait for its batch.
+
+        Where less than one comes in a cycle, most find that the interval has passed, and a batch
+        starts with them at once.
+        """
+        return np.asarray(self.cycle_s * np.minimum(1.0, self.records))
 
     def spans(self, windows: bool, lateness_s: float) -> tuple[Array, Array]:
         """For each cycle the shortest latency of what arrives in it, and how much more it may be.
@@ -44,7 +54,7 @@ class Cycles:
         the answer: one more cycle, and the lateness that stragglers are allowed.
         """
         if not windows:
-            return self.service_s, self.cycle_s
+            return self.service_s, self.waiting_s
         least = self.cycle_s[1:] + self.service_s[1:] + self.closing_s[1:] + lateness_s
         return least, self.cycle_s[:-1]
 
@@ -64,7 +74,7 @@ def run_cycles(
             cycles[turn - WARM], services[turn - WARM] = cycle, taken_s
         cycle = np.minimum(np.maximum(interval_s, taken_s + service.after_s(rows)), longest)
     closing = service.closing_s(np.maximum(1.0, rate_per_s * cycles))
-    return Cycles(cycles, services, closing)
+    return Cycles(cycles, services, closing, rate_per_s * cycles)
 
 
 def spread_out(count: int, wanted: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
@@ -107,10 +117,10 @@ def variance(least: Array, more: Array, mean: Array) -> Array:
 def predict_micro_batch(profile: JobProfile, candidate: Candidate, under: Load) -> Prediction:
     """Foretell the latency of a candidate in micro-batch."""
     service = Service.of(profile, [candidate])
-    most = float(service.saturation_per_s[0])
+    rate, interval = np.array([under.rate_per_s]), np.array([candidate.interval_s])
+    most = float(service.most_per_s(interval)[0])
     if under.rate_per_s >= most:
         return hopeless(candidate, under, most)
-    rate, interval = np.array([under.rate_per_s]), np.array([candidate.interval_s])
     cycles = run_cycles(service, rate, interval)
     records, windows = (cycles.spans(of_windows, under.lateness_s) for of_windows in (False, True))
     mean = means(*records)
@@ -139,8 +149,9 @@ def phases_of(
     """The mean of each phase: the wait, split where the batch before ended, and the service."""
     cycle, before = cycles.cycle_s[1:, 0], cycles.service_s[:-1, 0]
     busy = np.minimum(cycle, before)
-    queue = (busy**2 / 2).sum() / cycle.sum()
-    wait = (cycle**2 / 2).sum() / cycle.sum() - queue
+    often = np.minimum(1.0, cycles.records[1:, 0])
+    queue = (often * busy**2 / 2).sum() / cycle.sum()
+    wait = (often * cycle**2 / 2).sum() / cycle.sum() - queue
     served = phases_at(profile.batch, candidate, rows)
     weights = cycles.cycle_s
     whole_s = float((weights * cycles.service_s).sum() / weights.sum())
@@ -151,7 +162,7 @@ def phases_of(
 
 
 def margin_of(profile: JobProfile) -> float:
-    """How far a prediction may be off: the fit's own error, and how much runs differ."""
+    """How far a prediction may be off: how much runs differ, and how sure the usual batch is."""
     ratios = np.asarray(profile.batch.ratios or (0.8, 1.2))
     spread = float(ratios.std() / max(ratios.mean(), 1e-9))
     return float((DRIFT**2 + spread**2 / max(1, len(ratios))) ** 0.5)

@@ -96,6 +96,10 @@ class Service:
         busy_s = self.batch_s(rows) * float(self.ratios.mean()) + self.after_s(rows)
         return np.asarray((rows / busy_s).max(axis=0))
 
+    def most_per_s(self, interval_s: Array) -> Array:
+        """The rate up to which something is promised: no batch is far larger than those seen."""
+        return np.minimum(self.saturation_per_s, self.largest / np.maximum(interval_s, 1e-9))
+
 
 def largest_of(profile: JobProfile, candidate: Candidate) -> float:
     """How large a batch something is promised of: its tasks get as much as was seen, or more."""

@@ -56,6 +56,11 @@ class Plan:
     highest: dict[int, float] = field(default_factory=dict)
     tried: tuple[Reach, ...] = ()
 
+    @property
+    def best_first(self) -> list[Reach]:
+        """Every candidate that was tried, by the rate up to which it keeps the goal."""
+        return sorted(self.tried, key=lambda reach: -reach.highest_per_s)
+
 
 def make_plan(space: Space, wanted: Wanted, nodes: int, rate_per_s: float | None) -> Plan:
     """Choose: with a rate the fewest nodes that carry it, without one what carries most on all."""
@@ -91,10 +96,11 @@ def planned(
     chosen = suited(profile, found, load) if rate_per_s else None
     chosen = chosen or Choice(found[0], predict(profile, found[0].candidate, load))
     others = [
-        Choice(reach, predict(profile, reach.candidate, load), why_lost(reach, chosen.reach))
+        Choice(reach, predict(profile, reach.candidate, load))
         for reach in different(chosen.reach, found)[:ALTERNATIVES]
     ]
-    return Plan(wanted, rate_per_s, chosen, tuple(others), (), highest_of(best), tried_of(best))
+    lost = tuple(replace(other, because=why_lost(other, chosen)) for other in others)
+    return Plan(wanted, rate_per_s, chosen, lost, (), highest_of(best), tried_of(best))
 
 
 def suited(profile: JobProfile, found: list[Reach], load: Load) -> Choice | None:
@@ -134,12 +140,17 @@ def different(chosen: Reach, found: list[Reach]) -> list[Reach]:
     return kept
 
 
-def why_lost(reach: Reach, chosen: Reach) -> str:
+def why_lost(other: Choice, chosen: Choice) -> str:
     """Why an alternative lost."""
-    share = reach.highest_per_s / chosen.highest_per_s
-    if share > 1:
-        return f"would carry {reach.highest_per_s:,.0f}/s, {share:.0%} of the plan's, at more cost"
-    return f"keeps the goal up to {reach.highest_per_s:,.0f}/s only, {share:.0%} of the plan's rate"
+    most, share = other.reach.highest_per_s, other.reach.highest_per_s / chosen.reach.highest_per_s
+    if share <= 1:
+        return f"keeps the goal up to {most:,.0f}/s only, {share:.0%} of the plan's rate"
+    why = "at more cost"
+    if other.candidate.mode == "real-time" != chosen.candidate.mode:
+        why = "but may tell an answer twice after a crash"
+    elif other.predicted.core_s <= chosen.predicted.core_s:
+        why = "which this rate does not need"
+    return f"would carry {most:,.0f}/s, {share:.0%} of the plan's, {why}"
 
 
 def infeasible(

@@ -66,8 +66,8 @@ def batch_reaches(
 ) -> list[Reach]:
     """The reach of candidates in micro-batch, all of them at once."""
     service = Service.of(profile, candidates)
-    most, limit_s = service.saturation_per_s, wanted.limit_s(batch_margin(profile))
     intervals = np.array([each.interval_s for each in candidates])
+    most, limit_s = service.most_per_s(intervals), wanted.limit_s(batch_margin(profile))
     low, high = np.zeros(len(candidates)), most * STABLE
     tried = np.minimum(LOWEST_PER_S, most / 2)
     for _ in range(HALVINGS):
@@ -88,7 +88,7 @@ def lowest_latency(
         service, rate = Service.of(profile, batches), wanted.load.rate_per_s
         intervals = np.array([each.interval_s for each in batches])
         late_s = latency_s(service, np.full(len(batches), rate), intervals, wanted)
-        late_s = np.where(service.saturation_per_s * STABLE > rate, late_s, np.inf)
+        late_s = np.where(service.most_per_s(intervals) * STABLE > rate, late_s, np.inf)
         tried.append(batches[int(late_s.argmin())])
     found = [predict(profile, each, wanted.load) for each in tried]
     return min((p for p in found if p.stable), key=lambda p: p.of(wanted.goal), default=None)

@@ -44,12 +44,13 @@ class Space:
             return [
                 Candidate(mode, nodes, self.cores, m, r, interval_s=every) for every, m, r in made
             ]
-        stretches = self.profile.stream.stretches
-        seen = stretches[-1]
+        seen = self.profile.stream.stretches[-1]
+        # A task maps each partition of a topic, on however many nodes; reducers can be more.
+        reducers = seen.reducers * (nodes if self.reducers is None else 1)
         waits = product(CHECKPOINTS_S, SHUFFLE_WAITS_S)
         return [
             Candidate(
-                mode, nodes, self.cores, seen.mappers * nodes, seen.reducers * nodes,
+                mode, nodes, self.cores, seen.mappers, reducers,
                 checkpoint_s=every, shuffle_wait_s=wait,
             )
             for every, wait in waits

@@ -9,14 +9,13 @@ import numpy as np
 from headway.flow.goals import Goal
 from headway.measure.bars import BAR, bars
 from headway.measure.costs.profile import JobProfile
+from headway.model.candidate import Candidate
 from headway.model.prediction import Prediction
 from headway.model.service import Service
 from headway.model.shared import half_batch_s
 from headway.plan.bounds import bounds_text, clocked_text, queues_text, window_text
 from headway.plan.planner import Choice, Plan
 from headway.units import finite, format_duration
-
-EVERY = 40  # candidates that --all shows at most, the best first
 
 
 def plan_text(plan: Plan) -> str:
@@ -56,7 +55,8 @@ def missing_lines(plan: Plan) -> Iterator[str]:
         at = f"at {choice.predicted.under.rate_per_s:,.0f}/s"
         yield f"    {value_text(choice.predicted, goal)} {at}"
     if not plan.nearest:
-        yield "  no candidate keeps up with this rate at all; give it more nodes"
+        which = "this rate" if plan.rate_per_s else "any rate"
+        yield f"  no candidate keeps up with {which} at all; give it more nodes"
 
 
 def nearest_text(nearest: tuple[Choice, ...], goal: Goal) -> str:
@@ -80,12 +80,12 @@ def value_text(found: Prediction, goal: Goal) -> str:
 
 def every_text(plan: Plan) -> str:
     """The candidates, the best first."""
-    tried = sorted(plan.tried, key=lambda reach: -reach.highest_per_s)
-    lines = [f"  {reach.highest_per_s:>12,.0f}/s  {reach.candidate}" for reach in tried[:EVERY]]
+    tried = plan.best_first
+    lines = [f"  {r.highest_per_s:>12,.0f}/s  {r.candidate}" for r in tried if r.highest_per_s > 0]
     more = len(tried) - len(lines)
     return "\n".join(
         [f"{len(tried)} candidates, by the rate up to which they keep the goal:", *lines]
-        + ([f"  and {more} with less"] if more > 0 else [])
+        + ([f"  and {more} that keep it at no rate"] if more > 0 else [])
     )
 
 
@@ -119,7 +119,7 @@ def arithmetic(profile: JobProfile, found: Prediction) -> str:
             bounds_text(found),
             *clocked_text(service, found),
             f"it falls behind where n / (S(n) + after) ends: {found.saturation_per_s:,.0f}/s",
-            f"margin {found.margin:.0%}: how much runs differ, and the fit's own error",
+            f"margin {found.margin:.0%}: how much runs differ, and how sure the usual batch is",
         ]
     )
 
@@ -157,17 +157,34 @@ def plan_figures(plan: Plan) -> dict[str, object]:
     }
 
 
-def choice_figures(choice: Choice, goal: Goal) -> dict[str, object]:
-    """One choice by name."""
-    found, candidate = choice.predicted, choice.candidate
-    low, high = found.between(goal)
+def every_figures(plan: Plan) -> list[dict[str, object]]:
+    """The candidates by name, the best first."""
+    return [
+        candidate_figures(each.candidate)
+        | {
+            "highest_per_s": round(each.highest_per_s, 1),
+            "saturation_per_s": finite(each.saturation_per_s),
+        }
+        for each in plan.best_first
+    ]
+
+
+def candidate_figures(candidate: Candidate) -> dict[str, object]:
+    """What can be set, by name."""
     waits = {
         "micro-batch": ("interval_s",),
-        "real-time": ("checkpoint_s", "shuffle_wait_s", "fetch_wait_s"),
+        "real-time": ("checkpoint_s", "shuffle_wait_s"),
     }[candidate.mode]
     names = ("mode", "nodes", "cores", "mappers", "reducers", *waits)
+    return {name: getattr(candidate, name) for name in names}
+
+
+def choice_figures(choice: Choice, goal: Goal) -> dict[str, object]:
+    """One choice by name."""
+    found = choice.predicted
+    low, high = found.between(goal)
     return {
-        **{name: getattr(candidate, name) for name in names},
+        **candidate_figures(choice.candidate),
         "rate_per_s": round(found.under.rate_per_s, 1),
         "predicted_s": finite(found.of(goal)),
         "predicted_between_s": [finite(low), finite(high)],

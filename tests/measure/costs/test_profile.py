@@ -10,11 +10,14 @@ import pytest
 
 from headway.errors import RunError
 from headway.measure.batches import BatchLine
+from headway.measure.costs.batches import BatchCosts
 from headway.measure.costs.lanes import Lanes
 from headway.measure.costs.profile import JobProfile, load_profile, profile_of
+from headway.measure.costs.stretches import StreamCosts
 from headway.measure.latency import Latency
 from headway.measure.moments import SERVICE, Moments
 from headway.testing.logs import START_S, made_line, made_phases
+from tests.model.profiles import profile as known
 
 LANES = Lanes(cores=2, reducers=2)
 
@@ -149,3 +152,11 @@ def test_windows_that_are_told_now_and_then_cost_now_and_then() -> None:
     made = [replace(line, answers=50 if n % 10 == 9 else 0)
             for n, line in enumerate(lines([1_000] * 60))]  # fmt: skip
     assert profile(made).batch.answering == pytest.approx(0.15, abs=0.12)
+
+
+def test_what_a_profile_says_nothing_about_is_taken_from_another() -> None:
+    whole = known()
+    trial, ran = replace(whole, stream=StreamCosts()), replace(whole, batch=BatchCosts())
+    assert trial.filled_by(ran).stream == whole.stream
+    assert ran.filled_by(trial).batch == whole.batch
+    assert trial.filled_by(replace(ran, flow="another")) == trial

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 from headway.benches.foretold.learned import MEASURED, PROFILED, workbenches
-from headway.benches.foretold.streams import measure_streams
+from headway.benches.foretold.streams import measure_streams, modelled
 from headway.benches.foretold.workbench import (
     PROFILED_S,
     Measured,
@@ -89,7 +89,10 @@ def run(options: BenchOptions) -> dict[str, Any]:
                 found.append(compare(MEASURED[name], each, foretell(each.known, each.setting)))
         if not options.quick:
             with TemporaryDirectory(prefix="headway-bench-") as place:
-                found += [Compared(**each) for each in measure_streams(Path(place), options.full)]
+                found += [
+                    Compared(**each)
+                    for each in measure_streams(Path(place), options.full, modelled)
+                ]
         bar.advance(note="real-time mode")
     figures = figures_of(found) | {"seed": options.seed, "profiled_rates": PROFILED}
     options.keep("model", figures)
@@ -128,11 +131,10 @@ def compare(workload: Workload, seen: Measured, foretold: Prediction) -> Compare
     measured = {"mean_s": float("inf"), "p99_s": float("inf")}
     if latency.count and seen.kept_up:
         measured = {"mean_s": latency.mean_s, "p99_s": latency.quantile(0.99)}
-    every = seen.setting.interval_s
-    text = f"{'at once' if not every else format_duration(every)}, {seen.setting.readers} readers"
     phases = {"predicted": rounded(foretold.phases_s), "measured": rounded(seen.phases_s)}
     both = rounded(predicted), rounded(measured)
-    return Compared(workload.name, "micro-batch", text, seen.setting.rate_per_s, *both, phases)
+    own = seen.setting
+    return Compared(workload.name, "micro-batch", own.text, own.rate_per_s, *both, phases)
 
 
 def by_name(seconds: Mapping[str, float]) -> dict[str, float | None]:

@@ -159,18 +159,12 @@ def cell_figures(cell: Cell, anyones: list[Measured], later: list[Measured]) -> 
     return {
         "goal": str(cell.goal),
         "rate_per_s": cell.rate_per_s,
-        "planned": setting_text(cell.setting) if cell.setting else None,
+        "planned": cell.setting.text if cell.setting else None,
         "measured_s": finite(own[0]) if own else None,
         "met": met,
         "best_of_sweep_s": finite(best),
         "possible": cell.goal.met_by(best),
     }
-
-
-def setting_text(setting: Setting) -> str:
-    """A setting in a few words."""
-    every = f"every {setting.interval_s:g} s" if setting.interval_s else "at once"
-    return f"{every}, {setting.readers} readers"
 
 
 def highest(goal: Goal, seen: list[Measured], plan: Promised) -> dict[str, float]:

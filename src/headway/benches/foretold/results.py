@@ -89,13 +89,14 @@ def simulated_part(found: dict[str, Any]) -> str:
     """The simulated engine against Spark, and a cluster that is not here."""
     rows = [
         [
-            each["workload"], f"{each['rate_per_s']:,.0f}", f"{each['interval_s']:g} s",
+            each["workload"], each["mode"], each["setting"], f"{each['rate_per_s']:,.0f}",
             *(millis(each[side][name]) for name in ("mean_s", "p99_s")
               for side in ("measured", "simulated")),
         ]
         for each in found["compared"]
     ]  # fmt: skip
-    head = ["workload", "records/s", "interval", "mean", "simulated", "p99", "simulated"]
+    figures = ("mean", "simulated", "p99", "simulated")
+    head = ["workload", "mode", "setting", "records/s", *figures]
     nodes = [
         [
             name, each["goal"], f"{each.get('paper_rate_per_s', each['rate_per_s']):,.0f}",

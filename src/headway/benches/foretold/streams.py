@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -23,12 +24,14 @@ from headway.workloads.makers.keyed import Keyed
 WARM_S, SKIPPED_S = 40.0, 4.0
 MEASURED_S = 30.0  # of each rate, about
 PAUSE_S = 0.2  # by how much longer than its checkpoint interval a cycle takes
-CHECKPOINT_S = 60.0  # of a length that users choose; a whole run tries shorter ones, too
-LEARNED = (1_000.0, 2_000.0)  # the rates that a profile is made at
-# What is foretold is measured in between, so that both have the same minutes of the host's.
-RATES = (1_000.0, 500.0, 2_000.0, 4_000.0, 8_000.0)
+# A profile is made at two rates with checkpoints often enough to see some of each.
+LEARNED, LEARNED_CHECKPOINT_S = (1_000.0, 2_000.0), 10.0
+# What is foretold has checkpoints as users have them; a whole run tries others, too.
+RATES, CHECKPOINT_S = (500.0, 4_000.0, 8_000.0), 60.0
 SLACK_S = 0.5
 LANES = Lanes(cores=2, reducers=1)
+# The mean and the p99, in seconds, that are foretold of a candidate at a rate.
+Foretell = Callable[[JobProfile, Candidate, float], tuple[float, float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,22 +63,21 @@ PLAIN = RealTime(checkpoint_s=CHECKPOINT_S)
 SLOWER = replace(PLAIN, shuffle_wait_s=0.02)
 
 
-def measure_streams(place: Path, full: bool) -> list[dict[str, Any]]:
-    """Every setting as the fields of a comparison."""
-    learning = Stream("count", PLAIN, RATES)
+def measure_streams(place: Path, full: bool, foretell: Foretell) -> list[dict[str, Any]]:
+    """Every setting as the fields of a comparison, with what `foretell` says of it."""
+    learning = Stream("count", replace(PLAIN, checkpoint_s=LEARNED_CHECKPOINT_S), LEARNED)
     others = [
         Stream("count", SLOWER, (1_000.0, 4_000.0)),
         Stream("count", replace(PLAIN, checkpoint_s=25.0), (1_000.0, 4_000.0)),
-        Stream("count", replace(PLAIN, checkpoint_s=10.0), (1_000.0, 4_000.0)),
+        Stream("count", replace(PLAIN, checkpoint_s=10.0), (500.0, 4_000.0)),
     ]
     found: list[dict[str, Any]] = []
     with Broker() as broker:
         watched, folder = run_stream(broker, place / "learned", learning)
         profile = profile_at(folder, watched, learning)
-        found += compared(profile, learning, watched)
-        for number, other in enumerate(others if full else []):
+        for number, other in enumerate([Stream("count", PLAIN, RATES), *(others if full else [])]):
             watched, _ = run_stream(broker, place / f"other-{number}", other)
-            found += compared(profile, other, watched)
+            found += compared(profile, other, watched, foretell)
     return found
 
 
@@ -95,36 +97,38 @@ def run_stream(broker: Broker, folder: Path, stream: Stream) -> tuple[Watched, P
 
 
 def profile_at(folder: Path, watched: Watched, stream: Stream) -> JobProfile:
-    """What the stretches at the rates to learn from teach, and none of the others."""
+    """What the stretches that lie within one rate teach."""
     lines = list(BatchLog(folder / "run" / "batches.jsonl").lines())
     own = []
-    for place, rate in enumerate(stream.rates):
+    for place in range(len(stream.rates)):
         begun_s = watched.began_us / 1e6 + WARM_S + stream.step_s * place
         inside = (begun_s, begun_s + stream.step_s + SLACK_S)
-        if rate in LEARNED:
-            own += [
-                line
-                for line in lines
-                if inside[0] <= line.started_s and line.published_s <= inside[1]
-            ]
+        own += [
+            line for line in lines if inside[0] <= line.started_s and line.published_s <= inside[1]
+        ]
     return profile_of(own, stream.name, "real-time", LANES)
 
 
-def compared(profile: JobProfile, stream: Stream, watched: Watched) -> list[dict[str, Any]]:
-    """The rates that the profile has not seen, foretold and measured."""
+def modelled(profile: JobProfile, candidate: Candidate, rate_per_s: float) -> tuple[float, float]:
+    """What the model says."""
+    found = predict(profile, candidate, load_of(profile, rate_per_s))
+    return found.mean_s, found.quantile_s(0.99)
+
+
+def compared(
+    profile: JobProfile, stream: Stream, watched: Watched, foretell: Foretell
+) -> list[dict[str, Any]]:
+    """Each rate of a stream, foretold and measured."""
     found = []
     for place, rate in enumerate(stream.rates):
-        seen = rate in LEARNED and stream.knobs == PLAIN
         begun = WARM_S + stream.step_s * place
         due = (watched.due_s >= begun + SKIPPED_S) & (watched.due_s < begun + stream.step_s)
-        if seen:
-            continue
         late_s = np.nan_to_num(watched.late_s[due], nan=np.inf)
         candidate = Candidate(
             "real-time", 1, LANES.cores, 1, 1, checkpoint_s=stream.knobs.checkpoint_s,
             shuffle_wait_s=stream.knobs.shuffle_wait_s,
         )  # fmt: skip
-        foretold = predict(profile, candidate, load_of(profile, rate))
+        mean_s, p99_s = foretell(profile, candidate, rate)
         found.append(
             {
                 "workload": stream.name,
@@ -132,10 +136,7 @@ def compared(profile: JobProfile, stream: Stream, watched: Watched) -> list[dict
                 "setting": f"checkpoint {stream.knobs.checkpoint_s:g} s, "
                 f"wait {stream.knobs.shuffle_wait_s * 1e3:g} ms",
                 "rate_per_s": rate,
-                "predicted": {
-                    "mean_s": round(foretold.mean_s, 5),
-                    "p99_s": round(foretold.quantile_s(0.99), 5),
-                },
+                "predicted": {"mean_s": round(mean_s, 5), "p99_s": round(p99_s, 5)},
                 # What was never answered is later than any, so that a setting fell behind shows.
                 "measured": {
                     "mean_s": round(float(late_s.mean()), 5),

@@ -44,6 +44,12 @@ class Setting:
     interval_s: float
     readers: int = 2
 
+    @property
+    def text(self) -> str:
+        """The setting in a few words, without its rate."""
+        every = f"every {self.interval_s:g} s" if self.interval_s else "at once"
+        return f"{every}, {self.readers} reader{'s' if self.readers > 1 else ''}"
+
     def candidate(self, cores: int) -> Candidate:
         """The setting as the model takes it."""
         return Candidate(

@@ -13,6 +13,7 @@ from rich.console import Console
 from headway.cli.options import Json
 from headway.cli.outcome import UsedWrongly, say
 from headway.cli.running.flow_file import load_flow
+from headway.errors import PlanError, RunError
 from headway.flow.goals import parse_goal
 from headway.flow.graph import Flow
 from headway.keep.loop import load_of
@@ -21,7 +22,7 @@ from headway.plan.modes import modes_of
 from headway.plan.planner import make_plan
 from headway.plan.search import Wanted
 from headway.plan.space import space_of
-from headway.plan.text import arithmetic, every_text, plan_figures, plan_text
+from headway.plan.text import arithmetic, every_figures, every_text, plan_figures, plan_text
 
 INFEASIBLE = 3
 NOT_KNOWN = (
@@ -47,11 +48,20 @@ def plan(
     wanted = Wanted(parse_goal(goal), load_of(known, 1.0, flow.lateness_s))
     if wanted.goal.per == "window" and not any(s.window for s in flow.stateful()):
         raise UsedWrongly(f"the goal {goal!r} is per window, and this flow has none")
-    space = space_of(known, modes_of(flow), cores or known.lanes.cores or os.cpu_count() or 1)
+    # On this machine alone a run has as many reducers as the profile was made with.
+    fixed = known.lanes.reducers if nodes == 1 and cores is None else None
+    here = cores or known.lanes.cores or os.cpu_count() or 1
+    space = space_of(known, modes_of(flow), here, fixed)
+    if not space.modes:
+        raise PlanError(
+            "the profile says too little to plan by; make one with `headway profile`, or run the "
+            "flow for some minutes"
+        )
     found = make_plan(space, wanted, nodes, rate)
     unknown = [mode for mode in modes_of(flow) if mode not in space.modes]
     if as_json:
-        print(json.dumps(plan_figures(found) | {"modes_not_known": unknown}))
+        figures = plan_figures(found) | {"modes_not_known": unknown}
+        print(json.dumps(figures | ({"all": every_figures(found)} if every else {})))
     else:
         console = Console()
         say(console, plan_text(found))
@@ -70,4 +80,7 @@ def known_profile(flow: Flow, path: Path | None) -> JobProfile:
     found = load_profile(path or PROFILES / f"{flow.fingerprint}.json")
     if found.flow != flow.fingerprint:
         raise UsedWrongly(f"{path} is the profile of another flow; make one with `headway profile`")
-    return found
+    try:
+        return found.filled_by(load_profile(PROFILES / f"{flow.fingerprint}.json"))
+    except RunError:
+        return found  # there is no other

@@ -17,7 +17,7 @@ from headway.engine.spark.frames.read import sessions_of
 from headway.engine.spark.learning.figures import keep_figures, known_of
 from headway.engine.spark.learning.keeping import Keeper, first_settings
 from headway.engine.spark.queries import Running
-from headway.engine.spark.realtime.needs import wanted_session
+from headway.engine.spark.realtime.needs import modes_here, wanted_session
 from headway.engine.spark.session import check_session, lanes_of, open_session, prepare
 from headway.engine.spark.settings import Settings
 from headway.engine.topics.opening import check_source
@@ -65,7 +65,8 @@ def run(
     place = Path(folder) if folder is not None else new_folder(flow)
     known = known_of(flow, place, lanes_of(spark))
     if mode is None:
-        settings = first_settings(settings, wanted, flow, known)
+        modes = modes_here(spark, flow, settings) if wanted else ()
+        settings = first_settings(settings, wanted, flow, known, modes)
     handle = RunHandle(flow, wanted, spark, open_folder(place, flow, settings.buckets), settings)
     if wanted is not None and settings.keeping != "off" and gated(flow):
         handle.keeper = Keeper(handle, wanted, known, handle.folder)

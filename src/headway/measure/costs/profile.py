@@ -58,6 +58,16 @@ class JobProfile:
             stream = stream.together(newer.stream, keep)
         return replace(newer, batch=batch, stream=stream)
 
+    def filled_by(self, other: JobProfile) -> JobProfile:
+        """This profile, with what it says nothing about: a mode, or how records came."""
+        if (self.flow, self.lanes) != (other.flow, other.lanes):
+            return self
+        batch = self.batch if self.batch.batches else other.batch
+        if not batch.arrivals.count:
+            batch = replace(batch, arrivals=other.batch.arrivals)
+        stream = self.stream if self.stream.stretches else other.stream
+        return replace(self, batch=batch, stream=stream)
+
     def as_dict(self) -> dict[str, Any]:
         """The profile as it is kept."""
         return {

@@ -32,7 +32,10 @@ def known_of(flow: Flow, folder: Path, lanes: Lanes) -> JobProfile:
         if (found.flow, found.lanes) == (flow.fingerprint, lanes):
             known.append(found)
     # A run whose batches were all alike tells less than a trial with batches of many sizes.
-    return max(known[1:] or known, key=lambda each: len(each.batch.keys.steps))
+    best = max(known[1:] or known, key=lambda each: len(each.batch.keys.steps))
+    for other in known:
+        best = best.filled_by(other)
+    return best
 
 
 def keep_figures(folder: RunFolder, flow: Flow, lanes: Lanes) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
+from headway.clock import SystemClock
 from headway.engine.spark.gate.offsets import NATIVE
 from headway.engine.spark.learning.figures import WARM, of_mode
 from headway.engine.spark.settings import Settings
@@ -118,7 +119,7 @@ class Keeper:
         self.caution = caution or Caution()
         self.kept = Kept(candidate_of(run))
         self.decisions: list[Decision] = []
-        self._looked_s = 0.0
+        self._looked_s, self._clock = 0.0, SystemClock()
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._loop, name="headway-keeper", daemon=True)
         self._thread.start()
@@ -142,7 +143,7 @@ class Keeper:
         own = [line for line in lines if line.published_s > self._begun_s]
         self._learned.see(own, query)
         self.kept = replace(self.kept, now=candidate_of(self._run))
-        since = [line for line in own[1:] if line.published_s >= self.kept.changed_s]
+        since = [line for line in own[1:] if line.published_s > self.kept.changed_s]
         flowing = look(since, self._goal)
         if flowing is None or self._learned.seen < LEAST_BATCHES or self._over.is_set():
             return
@@ -170,12 +171,7 @@ class Keeper:
             return replace(said, action="would change", candidate=before.now, expected_s=expected_s)
         after = said.candidate
         if after.mode == "real-time":
-            knobs = replace(
-                self._run.settings.real_time,
-                checkpoint_s=after.checkpoint_s,
-                shuffle_wait_s=after.shuffle_wait_s,
-            )
-            self._run.settings = replace(self._run.settings, real_time=knobs)
+            self._run.settings = in_real_time(self._run.settings, after)
         if after.mode != before.now.mode:
             patience_s = self._run.settings.real_time.checkpoint_s + RESTART_S
             gap_s, why = self._switched(after.mode, patience_s)
@@ -183,6 +179,8 @@ class Keeper:
                 self.kept = replace(before, changed_s=said.at_s)  # not again at once
                 return replace(said, action="keep", because=why, candidate=before.now)
             self.caution = replace(self.caution, restart_s=max(gap_s, 0.5))
+            # A change may wait for a checkpoint: what came before it is no news of the new mode.
+            self.kept = replace(self.kept, changed_s=self._clock.now_us() / 1e6)
         if after.mode == "micro-batch":
             self._run.set_pace(interval=f"{after.interval_s}s", readers=after.mappers)
         return said
@@ -199,9 +197,10 @@ def candidate_of(run: Run) -> Candidate:
     """The way in which a run runs now."""
     lanes, knobs = run.lanes, run.settings.real_time
     if run.mode == "real-time":
-        seen = [line.readers for line in run.lines() if line.because == NATIVE and line.readers]
-        mappers = seen[-1] if seen else 1
-        reducers, every_s = knobs.tasks, run.settings.pace.interval_s
+        seen = [line for line in run.lines() if line.because == NATIVE and line.readers]
+        mappers = seen[-1].readers if seen else 1
+        reducers = int(seen[-1].work.get("tasks", knobs.tasks)) if seen else knobs.tasks
+        every_s = run.settings.pace.interval_s
     else:
         mappers, reducers = run.pace.readers or lanes.cores, lanes.reducers
         every_s = run.pace.interval_s
@@ -212,30 +211,36 @@ def candidate_of(run: Run) -> Candidate:
 
 
 def first_settings(
-    settings: Settings, goal: Goal | None, flow: Flow, known: JobProfile
+    settings: Settings, goal: Goal | None, flow: Flow, known: JobProfile, modes: tuple[Mode, ...]
 ) -> Settings:
     """How a flow starts: as planned where it is known, or by batches well within its goal."""
-    if goal is None or settings.keeping != "active":
+    # A limit on the rows of a batch is a wish that the model knows nothing of.
+    if goal is None or settings.keeping != "active" or settings.pace.max_rows is not None:
         return settings
-    chosen = planned(goal, flow, known)
+    chosen = planned(goal, flow, known, modes)
     if chosen is None:
         careful_s = min(settings.pace.interval_s, goal.limit_s / 3)
         return replace(settings, pace=replace(settings.pace, interval_s=careful_s))
     if chosen.mode == "micro-batch":
         pace = replace(settings.pace, interval_s=chosen.interval_s, readers=chosen.mappers)
         return replace(settings, pace=pace)
+    return replace(in_real_time(settings, chosen), mode="real-time")
+
+
+def in_real_time(settings: Settings, chosen: Candidate) -> Settings:
+    """Settings with the checkpoints and waits of a candidate."""
     knobs = replace(
         settings.real_time, checkpoint_s=chosen.checkpoint_s, shuffle_wait_s=chosen.shuffle_wait_s
     )
-    return replace(settings, mode="real-time", real_time=knobs)
+    return replace(settings, real_time=knobs)
 
 
-def planned(goal: Goal, flow: Flow, known: JobProfile) -> Candidate | None:
+def planned(goal: Goal, flow: Flow, known: JobProfile, modes: tuple[Mode, ...]) -> Candidate | None:
     """The plan for the rate that is to be expected; None where no plan or no rate is known."""
     rate_per_s = rate_of(flow, known)
     if known.empty or rate_per_s <= 0:
         return None
-    space = space_of(known, modes_of(flow), known.lanes.cores, known.lanes.reducers)
+    space = space_of(known, modes, known.lanes.cores, known.lanes.reducers)
     wanted = Wanted(goal, load_of(known, 1.0, flow.lateness_s))
     chosen = make_plan(space, wanted, 1, rate_per_s).chosen
     return chosen.candidate if chosen else None

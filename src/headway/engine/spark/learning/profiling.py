@@ -68,7 +68,10 @@ def profile_flow(flow: Flow, trial: Trial) -> JobProfile:
         told=lambda gone_s, note: trial.told(half_s + gone_s, note),
     )  # fmt: skip
     try:
-        return replace(found, stream=profile_stream(flow, second, session))
+        stream = profile_stream(flow, second, session)
+        if not stream.stretches:
+            trial.said("real-time mode was not profiled: that takes two minutes or more")
+        return replace(found, stream=stream)
     except (HeadwayError, KafkaException) as error:
         trial.said(f"real-time mode was not profiled: {error}")
         return found
@@ -77,28 +80,33 @@ def profile_flow(flow: Flow, trial: Trial) -> JobProfile:
 def profile_batches(flow: Flow, trial: Trial, session: SparkSession) -> JobProfile:
     """Run a flow with batches of many sizes and say what each phase of it costs."""
     if not resendable(flow):
-        return profile_as_is(flow, trial, session, at_will(flow))
+        return profile_quiet(flow, trial, session)
     with ExitStack() as stack:
         try:
             copy = stack.enter_context(copied(flow))
         except TopicError as error:
             trial.said(str(error))
-            return profile_as_is(flow, trial, session, at_will(flow))
+            return profile_quiet(flow, trial, session)
         with filled(flow, copy, AT_ONCE, FILLED):
             trial.told(0.0, f"{FILLED:,} records made ready")
         return replace(profile_as_is(copy, trial, session, True), flow=flow.fingerprint)
 
 
+def profile_quiet(flow: Flow, trial: Trial, session: SparkSession) -> JobProfile:
+    """Profile a flow whose sinks must not hear of it: what publication costs is not learned."""
+    found = profile_as_is(answering_nobody(flow), trial, session, at_will(flow))
+    return replace(found, flow=flow.fingerprint)
+
+
 def profile_as_is(flow: Flow, trial: Trial, session: SparkSession, at_hand: bool) -> JobProfile:
     """Profile a flow with the records that come to it, or that are all at hand."""
     clock = SystemClock()
-    quiet = answering_nobody(flow)
     settings = replace(
         trial.settings, mode="micro-batch", pace=Pace(interval_s=0.0, max_rows=SIZES[0]),
         until="end",
     )  # fmt: skip
     begun_s = clock.steady_s()
-    with run(quiet, folder=trial.folder, session=session, settings=settings) as handle:
+    with run(flow, folder=trial.folder, session=session, settings=settings) as handle:
         ended = Ended(clock, begun_s, trial)
         warm_up(handle, ended)
         warm = len(own_lines(handle))

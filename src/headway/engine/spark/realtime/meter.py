@@ -107,6 +107,7 @@ class RealTimeMeter(Meter):
         self.look: Callable[[], Sequence[Stage]] = lambda: ()  # at the stages of a stretch
         self._admissions = {each.source.name: each for each in admissions}
         self._topics, self._knobs, self._clock = arrivals.topics, knobs, arrivals.clock
+        self.tasks = knobs.tasks  # that reduce; a checkpoint may know of another number
         self._checkpoint = folder.checkpoint(sink)
         self._gaps = GapSample(arrivals.topics, arrivals.clock)
         self.epoch_us = arrivals.clock.now_us()
@@ -155,8 +156,8 @@ class RealTimeMeter(Meter):
     def _work(self, progress: dict[str, Any], started_s: float) -> dict[str, float]:
         """What was done since the last checkpoint, and how long records might wait for others."""
         own = [stage for stage in self.look() if stage.submitted_us >= started_s * 1e6 - SLACK_US]
-        waits = {n: getattr(self._knobs, n) for n in ("shuffle_wait_s", "fetch_wait_s", "tasks")}
-        return work_of(progress, None) | cpu_of(own) | waits
+        waits = {name: getattr(self._knobs, name) for name in ("shuffle_wait_s", "fetch_wait_s")}
+        return work_of(progress, None) | cpu_of(own) | waits | {"tasks": self.tasks}
 
     def _moments(self, ranges: Ranges, mapped: Latency) -> dict[str, dict[str, float]]:
         """How records came, and how long each was decoded and mapped, which is seen one by one."""

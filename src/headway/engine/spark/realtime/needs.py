@@ -17,7 +17,7 @@ from headway.engine.spark.settings import Settings
 from headway.errors import SessionError
 from headway.flow.graph import Flow
 from headway.flow.topics import KafkaTopic
-from headway.plan.modes import RealTime, suits_real_time
+from headway.plan.modes import Mode, RealTime, modes_of, suits_real_time
 
 PARTITIONS = "spark.sql.shuffle.partitions"
 SHUFFLE = "spark.shuffle.streaming"
@@ -106,6 +106,17 @@ def slots_needed(part: Flow, tasks: int) -> int:
         if isinstance(source.topic, KafkaTopic)
     ]
     return sum(partitions) + (tasks if part.stateful() else 0)
+
+
+def modes_here(spark: SparkSession, flow: Flow, settings: Settings) -> tuple[Mode, ...]:
+    """The modes that a flow suits, and that the session has slots for."""
+    suits = modes_of(flow)
+    if "real-time" not in suits:
+        return suits
+    tasks = settings.real_time.tasks
+    needed = sum(slots_needed(flow.part_for(sink), tasks) for sink in flow.sinks)
+    enough = needed <= spark.sparkContext.defaultParallelism
+    return tuple(mode for mode in suits if mode == "micro-batch" or enough)
 
 
 def check_slots(spark: SparkSession, needed: int) -> None:

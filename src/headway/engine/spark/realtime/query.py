@@ -80,7 +80,7 @@ class RealTimeQuery(StartedQuery):
     def start(self) -> None:
         """Start the query, after a look that all its tasks can run at once."""
         tasks = reducers(self._folder.checkpoint(self.sink), self._knobs.tasks)
-        self.slots = slots_needed(self._part, tasks)
+        self.meter.tasks, self.slots = tasks, slots_needed(self._part, tasks)
         check_slots(self._spark, self.slots)
         if self._windowed:
             self.meter.finals = open_finals(self.sink, self._folder, self._clock)
