@@ -34,8 +34,8 @@ SENTENCE = "Modelled against measured mean and p99, on settings that no profile 
 TIMES = (0.5, 1.0, 2.0, 4.0)
 INTERVALS_S = (0.0, 0.4, 0.8, 1.6)
 READERS = (1, 2)
-LEARNED_S = 64.0
-OF_EACH = 3  # settings of each workload in a run that is not whole
+LEARNED_S = 72.0
+OF_EACH = 4  # settings of each workload in a run that is not whole
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,10 +24,10 @@ from headway.workloads.makers.keyed import Keyed
 WARM_S, SKIPPED_S = 40.0, 4.0
 MEASURED_S = 30.0  # of each rate, about
 PAUSE_S = 0.2  # by how much longer than its checkpoint interval a cycle takes
-# A profile is made at two rates with checkpoints often enough to see some of each.
-LEARNED, LEARNED_CHECKPOINT_S = (1_000.0, 2_000.0), 10.0
-# What is foretold has checkpoints as users have them; a whole run tries others, too.
-RATES, CHECKPOINT_S = (500.0, 4_000.0, 8_000.0), 60.0
+CHECKPOINT_S = 10.0
+LEARNED = (1_000.0, 2_000.0)  # the rates that a profile is made at
+# What is foretold is measured in between, so that both have the same minutes of the host's.
+RATES = (1_000.0, 500.0, 2_000.0, 4_000.0, 8_000.0)
 SLACK_S = 0.5
 LANES = Lanes(cores=2, reducers=1)
 # The mean and the p99, in seconds, that are foretold of a candidate at a rate.
@@ -65,17 +65,18 @@ SLOWER = replace(PLAIN, shuffle_wait_s=0.02)
 
 def measure_streams(place: Path, full: bool, foretell: Foretell) -> list[dict[str, Any]]:
     """Every setting as the fields of a comparison, with what `foretell` says of it."""
-    learning = Stream("count", replace(PLAIN, checkpoint_s=LEARNED_CHECKPOINT_S), LEARNED)
+    learning = Stream("count", PLAIN, RATES)
     others = [
         Stream("count", SLOWER, (1_000.0, 4_000.0)),
         Stream("count", replace(PLAIN, checkpoint_s=25.0), (1_000.0, 4_000.0)),
-        Stream("count", replace(PLAIN, checkpoint_s=10.0), (500.0, 4_000.0)),
+        Stream("count", replace(PLAIN, checkpoint_s=60.0), (500.0, 4_000.0)),
     ]
     found: list[dict[str, Any]] = []
     with Broker() as broker:
         watched, folder = run_stream(broker, place / "learned", learning)
         profile = profile_at(folder, watched, learning)
-        for number, other in enumerate([Stream("count", PLAIN, RATES), *(others if full else [])]):
+        found += compared(profile, learning, watched, foretell)
+        for number, other in enumerate(others if full else []):
             watched, _ = run_stream(broker, place / f"other-{number}", other)
             found += compared(profile, other, watched, foretell)
     return found
@@ -97,15 +98,18 @@ def run_stream(broker: Broker, folder: Path, stream: Stream) -> tuple[Watched, P
 
 
 def profile_at(folder: Path, watched: Watched, stream: Stream) -> JobProfile:
-    """What the stretches that lie within one rate teach."""
+    """What the stretches at the rates to learn from teach, and none of the others."""
     lines = list(BatchLog(folder / "run" / "batches.jsonl").lines())
     own = []
-    for place in range(len(stream.rates)):
+    for place, rate in enumerate(stream.rates):
         begun_s = watched.began_us / 1e6 + WARM_S + stream.step_s * place
         inside = (begun_s, begun_s + stream.step_s + SLACK_S)
-        own += [
-            line for line in lines if inside[0] <= line.started_s and line.published_s <= inside[1]
-        ]
+        if rate in LEARNED:
+            own += [
+                line
+                for line in lines
+                if inside[0] <= line.started_s and line.published_s <= inside[1]
+            ]
     return profile_of(own, stream.name, "real-time", LANES)
 
 
@@ -118,9 +122,11 @@ def modelled(profile: JobProfile, candidate: Candidate, rate_per_s: float) -> tu
 def compared(
     profile: JobProfile, stream: Stream, watched: Watched, foretell: Foretell
 ) -> list[dict[str, Any]]:
-    """Each rate of a stream, foretold and measured."""
+    """The rates that the profile has not seen, foretold and measured."""
     found = []
     for place, rate in enumerate(stream.rates):
+        if rate in LEARNED and stream.knobs == PLAIN:
+            continue
         begun = WARM_S + stream.step_s * place
         due = (watched.due_s >= begun + SKIPPED_S) & (watched.due_s < begun + stream.step_s)
         late_s = np.nan_to_num(watched.late_s[due], nan=np.inf)
