@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 import headway as hw
 from headway.engine.kafka.borrowed import sample_of
 from headway.engine.kafka.client import shared_admin
+from headway.engine.spark.learning import profiling
 from headway.engine.spark.learning.profiling import profile_flow
 from headway.engine.spark.learning.streaming import RATES, schedule_of, streams
 from headway.engine.spark.learning.trial import Trial
@@ -35,8 +36,9 @@ def topics_of(broker: Broker) -> set[str]:
 
 
 def test_both_modes_are_profiled_with_topics_of_the_trials_own(
-    spark: SparkSession, broker: Broker, topic: str, tmp_path: Path
+    spark: SparkSession, broker: Broker, topic: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(profiling, "FILLED", 150_000)  # less than a user's trial has to send
     flow = counts(broker, topic)
     with hw.Distributor(topic, at=broker.at) as to:
         for number in range(2_000):
@@ -51,6 +53,7 @@ def test_both_modes_are_profiled_with_topics_of_the_trials_own(
     assert said == []
     assert "real-time mode" in notes
     assert found.batch.batches
+    assert found.batch.phases_s["publish"].at(7) > 0  # answers went to a topic, though not to his
     rates = [each.rate_per_s for each in found.stream.stretches]
     assert rates
     assert all(0.8 * RATES[0] <= rate <= 1.2 * RATES[-1] for rate in rates)

@@ -52,9 +52,9 @@ def run(options: BenchOptions) -> dict[str, Any]:
         spark.stop()
     lines, decisions = handle.lines(), list(read_decisions(folder / DECISIONS))
     report = write_report(lines, load_about(folder, lines), folder / "report.html")
-    figures = figures_of(lines, decisions, step_s) | {"goal": GOAL, "report": str(report)}
+    figures = figures_of(lines, decisions, step_s) | {"goal": GOAL}
     options.keep("loop", figures)
-    return figures
+    return figures | {"report": str(report)}
 
 
 def figures_of(
@@ -107,14 +107,14 @@ def pendulum(changes: Sequence[tuple[float, float]], step_s: float) -> int:
 
 def step_figures(
     lines: Sequence[BatchLine], begun_s: float, step_s: float, rate_per_s: float
-) -> dict[str, float]:
-    """What was seen while one rate held."""
+) -> dict[str, float | None]:
+    """What was seen while one rate held; None where no batch was."""
     own = [line for line in lines if begun_s <= line.published_s < begun_s + step_s]
     late = Latency.together(latency_of(line) for line in own)
     return {
         "rate_per_s": rate_per_s,
-        "p99_s": round(late.quantile(0.99), 3) if late.count else float("nan"),
-        "interval_s_at_end": own[-1].interval_s if own else float("nan"),
+        "p99_s": round(late.quantile(0.99), 3) if late.count else None,
+        "interval_s_at_end": own[-1].interval_s if own else None,
     }
 
 

@@ -186,7 +186,7 @@ def percent(share: float | None) -> str:
 def loop_part(found: dict[str, Any]) -> str:
     """A run whose rate changes."""
     rows = [
-        [f"{each['rate_per_s']:,.0f}", millis(each["p99_s"]), f"{each['interval_s_at_end']:.3g} s"]
+        [f"{each['rate_per_s']:,.0f}", millis(each["p99_s"]), millis(each["interval_s_at_end"])]
         for each in found["steps"]
     ]
     said = [
