@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from headway.flow.goals import parse_goal
-from headway.measure.costs.fits import Growth
+from headway.measure.costs.fits import Fit, Growth
 from headway.measure.costs.profile import JobProfile
 from headway.model.candidate import Candidate, Load
 from headway.model.micro_batch import predict_micro_batch
@@ -126,3 +126,19 @@ def test_a_lone_record_finds_that_the_interval_has_passed() -> None:
     service_s = many.mean_s - 0.25
     assert lone.mean_s == pytest.approx(service_s, rel=0.05)
     assert sum(lone.phases_s.values()) == pytest.approx(lone.mean_s, rel=0.02)
+
+
+def test_cores_of_other_nodes_start_their_tasks_at_the_same_time() -> None:
+    launching = batch_costs()
+    launching = replace(
+        launching,
+        phases_s={**launching.phases_s, "launch": Fit().seen(1, 0.02, 1).seen(2, 0.04, 1)},
+    )
+    known = replace(EVEN, batch=launching)
+    one, ten = (
+        predict_micro_batch(known, Candidate("micro-batch", n, 2, 2 * n, 2 * n), Load(1.0, 0.0))
+        for n in (1, 10)
+    )
+    assert ten.phases_s["launch"] == pytest.approx(one.phases_s["launch"], rel=0.01)
+    crowded = Candidate("micro-batch", 1, 2, 8, 2)
+    assert predict_micro_batch(known, crowded, Load(1.0, 0.0)).phases_s["launch"] > 0.08

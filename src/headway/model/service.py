@@ -124,8 +124,8 @@ def line_of(profile: JobProfile, candidate: Candidate) -> tuple[float, float, fl
                 per_key += each / lanes.reducing
             case "answers":
                 fixed, per_answer = fixed + begin, per_answer + each
-            case "tasks":
-                fixed += fit.at(candidate.mappers + lanes.reducers)
+            case "tasks of a core":
+                fixed += fit.at((candidate.mappers + lanes.reducers) / lanes.cores)
             case _:
                 fixed, per_record = fixed + begin, per_record + each
     return fixed, per_record, per_key, per_answer

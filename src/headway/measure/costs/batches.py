@@ -35,7 +35,7 @@ def driver_of(phase: str) -> str:
     """
     drivers = {
         "records of a task": BY_RECORD, "keys of a task": BY_KEY,
-        "answers": BY_ANSWER, "tasks": BY_TASK,
+        "answers": BY_ANSWER, "tasks of a core": BY_TASK,
     }  # fmt: skip
     return next((name for name, phases in drivers.items() if phase in phases), "records")
 
@@ -59,8 +59,8 @@ class BatchSize:
                 return self.keys / self.lanes.reducing
             case "answers":
                 return self.answers
-            case "tasks":
-                return float(self.readers + self.lanes.reducers)
+            case "tasks of a core":  # which starts them; another node has cores of its own
+                return (self.readers + self.lanes.reducers) / self.lanes.cores
         return self.rows
 
 
