@@ -39,13 +39,13 @@ class Cycles:
     records: Array  # that came in each, on average
 
     @property
-    def waiting_s(self) -> Array:
-        """How long a record may wait for its batch.
+    def often(self) -> Array:
+        """The share of records that wait for their batch.
 
         Where less than one comes in a cycle, most find that the interval has passed, and a batch
         starts with them at once.
         """
-        return np.asarray(self.cycle_s * np.minimum(1.0, self.records))
+        return np.minimum(1.0, self.records)
 
     def spans(self, windows: bool, lateness_s: float) -> tuple[Array, Array]:
         """For each cycle the shortest latency of what arrives in it, and how much more it may be.
@@ -54,7 +54,7 @@ class Cycles:
         the answer: one more cycle, and the lateness that stragglers are allowed.
         """
         if not windows:
-            return self.service_s, self.waiting_s
+            return self.service_s, self.cycle_s * self.often
         least = self.cycle_s[1:] + self.service_s[1:] + self.closing_s[1:] + lateness_s
         return least, self.cycle_s[:-1]
 
@@ -149,7 +149,7 @@ def phases_of(
     """The mean of each phase: the wait, split where the batch before ended, and the service."""
     cycle, before = cycles.cycle_s[1:, 0], cycles.service_s[:-1, 0]
     busy = np.minimum(cycle, before)
-    often = np.minimum(1.0, cycles.records[1:, 0])
+    often = cycles.often[1:, 0]
     queue = (often * busy**2 / 2).sum() / cycle.sum()
     wait = (often * cycle**2 / 2).sum() / cycle.sum() - queue
     served = phases_at(profile.batch, candidate, rows)

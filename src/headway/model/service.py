@@ -125,7 +125,7 @@ def line_of(profile: JobProfile, candidate: Candidate) -> tuple[float, float, fl
             case "answers":
                 fixed, per_answer = fixed + begin, per_answer + each
             case "tasks of a core":
-                fixed += fit.at((candidate.mappers + lanes.reducers) / lanes.cores)
+                fixed += fit.at(lanes.starting(candidate.mappers))
             case _:
                 fixed, per_record = fixed + begin, per_record + each
     return fixed, per_record, per_key, per_answer

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from headway.benches.foretold.learned import CORES, PROFILED, workbenches
-from headway.benches.foretold.model import drawn
+from headway.benches.foretold.model import LEARNED_S, drawn
 from headway.benches.foretold.streams import measure_streams
 from headway.benches.foretold.workbench import Measured, Step, learned_first
 from headway.benches.options import BenchOptions, progress
@@ -46,7 +46,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
         for name, bench in workbenches(chosen):
             seconds, warm_s = (8.0, 3.0) if options.quick else (14.0, 4.0)
             wanted = [Step(setting, seconds, warm_s) for setting in chosen[name]]
-            plan = learned_first(wanted, PROFILED[name], 20.0 if options.quick else 72.0)
+            plan = learned_first(wanted, PROFILED[name], 20.0 if options.quick else LEARNED_S)
             seen = bench.trial(plan)
             bar.advance(note=f"{name} measured")
             rows += [compared(name, each) for each in seen if each.kept_up]
@@ -92,7 +92,7 @@ def simulated_stream(
 
 
 def stream_row(each: dict[str, Any]) -> dict[str, Any]:
-    """A setting of real-time mode as a row; its interval is that of its checkpoints."""
+    """A setting of real-time mode as a row."""
     return {
         "workload": each["workload"],
         "mode": each["mode"],

@@ -80,6 +80,8 @@ def known_profile(flow: Flow, path: Path | None) -> JobProfile:
     found = load_profile(path or PROFILES / f"{flow.fingerprint}.json")
     if found.flow != flow.fingerprint:
         raise UsedWrongly(f"{path} is the profile of another flow; make one with `headway profile`")
+    if path is None:
+        return found
     try:
         return found.filled_by(load_profile(PROFILES / f"{flow.fingerprint}.json"))
     except RunError:

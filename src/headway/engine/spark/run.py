@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +66,7 @@ def run(
     place = Path(folder) if folder is not None else new_folder(flow)
     known = known_of(flow, place, lanes_of(spark))
     if mode is None:
-        modes = modes_here(spark, flow, settings) if wanted else ()
+        modes = partial(modes_here, spark, flow, settings)
         settings = first_settings(settings, wanted, flow, known, modes)
     handle = RunHandle(flow, wanted, spark, open_folder(place, flow, settings.buckets), settings)
     if wanted is not None and settings.keeping != "off" and gated(flow):

@@ -59,8 +59,8 @@ class BatchSize:
                 return self.keys / self.lanes.reducing
             case "answers":
                 return self.answers
-            case "tasks of a core":  # which starts them; another node has cores of its own
-                return (self.readers + self.lanes.reducers) / self.lanes.cores
+            case "tasks of a core":
+                return self.lanes.starting(self.readers)
         return self.rows
 
 

@@ -24,6 +24,14 @@ class Lanes:
         """
         return max(1, min(readers, self.cores))
 
+    def starting(self, readers: int) -> float:
+        """How many tasks a core starts; another node has cores of its own.
+
+        >>> Lanes(cores=2, reducers=2).starting(readers=2)
+        2.0
+        """
+        return (readers + self.reducers) / self.cores
+
     @property
     def reducing(self) -> int:
         """How many tasks reduce at the same time."""

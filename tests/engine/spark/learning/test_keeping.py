@@ -58,7 +58,8 @@ def flow() -> hw.Flow:
     return hw.replay(Keyed(keys=5), rate=10).key("key").reduce(n="count(*)").to("console")
 
 
-BATCHES: tuple[Mode, ...] = ("micro-batch",)
+def batches() -> tuple[Mode, ...]:
+    return ("micro-batch",)
 
 
 def kept(settings: hw.Settings, goal: str, folder: Path) -> tuple[NoRun, Keeper]:
@@ -88,20 +89,20 @@ def test_a_passive_keeper_only_says_what_it_would_do(tmp_path: Path) -> None:
 
 def test_a_flow_that_is_not_known_starts_well_within_its_goal() -> None:
     goal, unknown = parse_goal("p99 <= 900ms"), JobProfile("f")
-    assert first_settings(hw.Settings(), goal, flow(), unknown, BATCHES).pace.interval_s == 0.3
-    assert first_settings(hw.Settings(), None, flow(), unknown, ()) == hw.Settings()
+    assert first_settings(hw.Settings(), goal, flow(), unknown, batches).pace.interval_s == 0.3
+    assert first_settings(hw.Settings(), None, flow(), unknown, batches) == hw.Settings()
     off = hw.Settings(keeping="off")
-    assert first_settings(off, goal, flow(), unknown, BATCHES) == off
+    assert first_settings(off, goal, flow(), unknown, batches) == off
 
 
 def test_a_flow_that_is_known_starts_as_planned() -> None:
     came = Moments(1_000, 1e-4, 1e-8, 1e-12)
     known = JobProfile("f", Lanes(2, 2), replace(batch_costs(), arrivals=came))
-    found = first_settings(hw.Settings(), parse_goal("p99 <= 2s"), flow(), known, BATCHES)
+    found = first_settings(hw.Settings(), parse_goal("p99 <= 2s"), flow(), known, batches)
     assert 0.5 < found.pace.interval_s < 2.0
     assert found.pace.readers is not None
     limited = hw.Settings(pace=hw.Pace(max_rows=100))
-    assert first_settings(limited, parse_goal("p99 <= 2s"), flow(), known, BATCHES) == limited
+    assert first_settings(limited, parse_goal("p99 <= 2s"), flow(), known, batches) == limited
 
 
 def test_a_word_that_is_no_way_of_keeping_is_refused() -> None:

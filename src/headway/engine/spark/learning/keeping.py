@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
@@ -35,6 +36,7 @@ LEARNING = 48  # batches that teach what is fixed and what each record costs, wh
 RECENT = 64  # batches that tell how costs have changed
 LEAST_BATCHES = 8  # of the running flow before anything is changed; a stretch counts as half of it
 RESTART_S = 15.0
+Modes = Callable[[], tuple[Mode, ...]]  # those that can be; asked only where it matters
 
 
 class Run(Protocol):
@@ -211,7 +213,7 @@ def candidate_of(run: Run) -> Candidate:
 
 
 def first_settings(
-    settings: Settings, goal: Goal | None, flow: Flow, known: JobProfile, modes: tuple[Mode, ...]
+    settings: Settings, goal: Goal | None, flow: Flow, known: JobProfile, modes: Modes
 ) -> Settings:
     """How a flow starts: as planned where it is known, or by batches well within its goal."""
     # A limit on the rows of a batch is a wish that the model knows nothing of.
@@ -235,12 +237,12 @@ def in_real_time(settings: Settings, chosen: Candidate) -> Settings:
     return replace(settings, real_time=knobs)
 
 
-def planned(goal: Goal, flow: Flow, known: JobProfile, modes: tuple[Mode, ...]) -> Candidate | None:
+def planned(goal: Goal, flow: Flow, known: JobProfile, modes: Modes) -> Candidate | None:
     """The plan for the rate that is to be expected; None where no plan or no rate is known."""
     rate_per_s = rate_of(flow, known)
     if known.empty or rate_per_s <= 0:
         return None
-    space = space_of(known, modes, known.lanes.cores, known.lanes.reducers)
+    space = space_of(known, modes(), known.lanes.cores, known.lanes.reducers)
     wanted = Wanted(goal, load_of(known, 1.0, flow.lateness_s))
     chosen = make_plan(space, wanted, 1, rate_per_s).chosen
     return chosen.candidate if chosen else None
