@@ -15,6 +15,14 @@ class GoalError(HeadwayError, ValueError):
     """A goal that does not parse, or that the flow cannot have."""
 
 
+class QueryError(HeadwayError, ValueError):
+    """A question over stored data that cannot be answered as it stands."""
+
+
+class NoRule(HeadwayError):
+    """A part of a query that no rule of early answers covers, so that the query is recomputed."""
+
+
 class PlanError(HeadwayError):
     """A plan that cannot be made, or a goal that no plan reaches."""
 

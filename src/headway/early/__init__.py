@@ -1,0 +1,1 @@
+"""What can we say already? Exact answers over growing samples of stored data (seed 004)."""

@@ -1,0 +1,115 @@
+"""What is known of a relation's progress before any tuple is read: its contract.
+
+A contract says whether every tuple is there from the first point on, whether none ever leaves,
+and which columns the progress of a tuple is a function of. Contracts pass through operators and
+decide which rule applies: where progress follows the key of a group, the group is complete when
+its point has passed and can be forgotten (seed 004, section 2.6).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import product
+
+from headway.early.algebra import Condition
+
+Key = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Contract:
+    """The progress of a relation's tuples, as far as it is known.
+
+    `function` names how progress follows from a key (strategy, seed, points); two relations whose
+    functions and keys agree put equal keys at equal points.
+    """
+
+    at_start: bool = False
+    inclusive: bool = True
+    keys: frozenset[Key] = frozenset()
+    function: str = ""
+
+    def over(self, names: Mapping[str, Iterable[str]]) -> Contract:
+        """The contract under other column names; a key that loses a column is lost."""
+        kept = {
+            renamed
+            for key in self.keys
+            if all(column in names for column in key)
+            for renamed in product(*(tuple(names[column]) for column in key))
+        }
+        return self.with_keys(frozenset(kept))
+
+    def with_keys(self, keys: frozenset[Key]) -> Contract:
+        return Contract(self.at_start, self.inclusive, keys, self.function if keys else "")
+
+    def determined_by(self, columns: Iterable[str]) -> bool:
+        """Whether tuples that agree in these columns enter and leave together."""
+        known = set(columns)
+        return self.at_start or any(known.issuperset(key) for key in self.keys)
+
+
+AT_START = Contract(at_start=True)
+MOVING = Contract(inclusive=False)
+
+
+class Classes:
+    """Columns that conditions make equal."""
+
+    def __init__(self, conditions: Iterable[Condition]) -> None:
+        self._members: dict[str, frozenset[str]] = {}
+        for condition in conditions:
+            if condition.equality is not None:
+                self._join(condition.equality.left, condition.equality.right)
+
+    def _join(self, left: str, right: str) -> None:
+        both = self.of(left) | self.of(right)
+        for column in both:
+            self._members[column] = both
+
+    def of(self, column: str) -> frozenset[str]:
+        """The column and all that equal it."""
+        return self._members.get(column, frozenset({column}))
+
+    def equal(self, one: Key, other: Key) -> bool:
+        """Whether two keys have equal values in every row."""
+        return len(one) == len(other) and all(
+            b in self.of(a) for a, b in zip(one, other, strict=True)
+        )
+
+
+def aligned(contracts: Iterable[Contract], classes: Classes) -> bool:
+    """Whether rows that meet in a join always have equal progress.
+
+    Relations that are there from the start have no say. The others must follow the same function
+    of keys that the join makes equal; then the cross terms between points are empty.
+    """
+    moving = [contract for contract in contracts if not contract.at_start]
+    if not moving:
+        return True
+    first = moving[0]
+    if len(moving) == 1:
+        return True
+    for other in moving[1:]:
+        if not first.function or other.function != first.function:
+            return False
+        if not any(classes.equal(a, b) for a in first.keys for b in other.keys):
+            return False
+    return True
+
+
+def joint(contracts: list[Contract], classes: Classes) -> Contract:
+    """The contract of an inner join."""
+    inclusive = all(contract.inclusive for contract in contracts)
+    if all(contract.at_start for contract in contracts):
+        return AT_START
+    if not aligned(contracts, classes):
+        return Contract(inclusive=inclusive)
+    moving = [contract for contract in contracts if not contract.at_start]
+    keys = {
+        same
+        for contract in moving
+        for key in contract.keys
+        for same in product(*(sorted(classes.of(column)) for column in key))
+    }
+    return Contract(False, inclusive, frozenset(keys), moving[0].function if keys else "")

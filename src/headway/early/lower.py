@@ -1,0 +1,106 @@
+"""From the algebra to Spark SQL that answers at every point of a chunk at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, replace
+
+from headway.early.algebra import (
+    Compare,
+    Condition,
+    Constant,
+    Group,
+    Inner,
+    Node,
+    Order,
+    Outer,
+    Output,
+    Over,
+    Project,
+    Query,
+    Scan,
+    Semi,
+    Term,
+    Top,
+    Union,
+    Windows,
+)
+from headway.early.relation import AS_IT_WAS, Known, Relation, listed, quoted
+from headway.early.rules.group import group
+from headway.early.rules.inner import inner
+from headway.early.rules.ordered import compare, top, windows
+from headway.early.rules.outer import outer
+from headway.early.rules.rows import constant, project, scan, union
+from headway.early.rules.semi import Match, not_in, semi
+
+
+def lower_query(query: Query, known: Known) -> Relation:
+    """The whole query: shown columns first, then those that order them, then progress."""
+    relation = lower(pruned(query), known)
+    hidden = [o.term.columns for o in query.order]
+    more = [c for columns in hidden for c in columns if c not in query.shown]
+    shown = (*query.shown, *dict.fromkeys(more))
+    sql = f"SELECT {listed(quoted(shown), AS_IT_WAS)} FROM ({relation.sql})"
+    return Relation(sql, shown, relation.contract, relation.step)
+
+
+def lower(node: Node, known: Known) -> Relation:
+    """One operator by its rule, after those under it."""
+    match node:
+        case Scan():
+            return scan(node, known)
+        case Constant():
+            return constant(node, known)
+        case Inner(sources=sources):
+            return inner(node, [lower(source, known) for source in sources])
+        case Outer(left=left, right=right):
+            return outer(node, lower(left, known), lower(right, known))
+        case Semi(left=left, right=right, conditions=conditions, anti=anti):
+            match_ = Match(lower(left, known), lower(right, known), conditions, anti)
+            return not_in(match_) if node.unknown_is_match else semi(match_)
+        case Group(child=child):
+            return group(node, lower(child, known), known)
+        case Project(child=child):
+            return project(node, lower(child, known))
+        case Union(children=children):
+            return union(node, [lower(child, known) for child in children])
+        case Compare(left=left, right=right):
+            return compare(node, lower(left, known), lower(right, known))
+        case Windows(child=child):
+            return windows(node, lower(child, known))
+        case Top(child=child):
+            return top(node, lower(child, known))
+
+
+def pruned(query: Query) -> Node:
+    """The query's relation with only those columns of tables that something reads."""
+    used = set(read_columns(query.node)) | set(query.shown)
+
+    def keep(node: Node) -> Node:
+        if isinstance(node, Scan):
+            kept = tuple(c for c in node.columns if f"{node.alias}.{c}" in used)
+            return replace(node, columns=kept)
+        changes: dict[str, object] = {}
+        for field in fields(node):
+            value = getattr(node, field.name)
+            if isinstance(value, Node):
+                changes[field.name] = keep(value)
+            elif isinstance(value, tuple) and value and isinstance(value[0], Node):
+                changes[field.name] = tuple(keep(one) for one in value)
+        return replace(node, **changes) if changes else node
+
+    return keep(query.node)
+
+
+def read_columns(value: object) -> Iterator[str]:
+    """Every column that an expression anywhere below reads."""
+    if isinstance(value, Term):
+        yield from value.columns
+    elif isinstance(value, tuple):
+        for one in value:
+            yield from read_columns(one)
+    elif isinstance(value, Node | Condition | Output | Order | Over) or hasattr(value, "columns"):
+        for field in fields(value):  # type: ignore[arg-type]
+            yield from read_columns(getattr(value, field.name))
+        if isinstance(getattr(value, "columns", None), frozenset):
+            yield from value.columns  # type: ignore[union-attr]

@@ -1,0 +1,1 @@
+"""From SQL to the algebra: sources, subqueries, groups, windows, one file each."""

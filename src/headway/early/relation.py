@@ -1,0 +1,75 @@
+"""A relation that can be computed: Spark SQL with progress columns, its contract and its rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from headway.early.contracts import MOVING, Contract
+from headway.early.progress import FOREVER, FROM, UNTIL
+
+# Stand for the points of a chunk, put in when it is computed: the text stays the same.
+FIRST, LAST = "{first}", "{last}"
+POINT = "hw_point"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One operator with the rule that computes it, and why that one; what `--explain` shows."""
+
+    operator: str
+    rule: str
+    because: str
+    under: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """Spark SQL that gives tuples with their intervals, over the views of one chunk."""
+
+    sql: str
+    columns: tuple[str, ...]
+    contract: Contract
+    step: Step
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What lowering is told of the data: contracts of tables, and the types of expressions."""
+
+    tables: Mapping[str, Contract]
+    types: Callable[[str, Sequence[str]], list[str]] = field(
+        default=lambda _sql, texts: ["bigint"] * len(texts)
+    )
+
+
+def quoted(names: Iterable[str]) -> list[str]:
+    """Names as Spark SQL writes them when they hold a dot."""
+    return [f"`{name}`" for name in names]
+
+
+def listed(*parts: Iterable[str]) -> str:
+    return ", ".join(text for part in parts for text in part)
+
+
+def stabbed(relation: Relation, columns: Iterable[str] | None = None) -> str:
+    """SQL of the relation with one row for each point of the chunk at which a tuple holds."""
+    shown = quoted(relation.columns if columns is None else columns)
+    return (
+        f"SELECT {listed(shown, [POINT])} FROM ({relation.sql}) "
+        f"LATERAL VIEW EXPLODE(SEQUENCE(GREATEST({FROM}, {FIRST}), LEAST({UNTIL} - 1, {LAST}))) "
+        f"hw AS {POINT} WHERE {FROM} <= {LAST} AND {UNTIL} > {FIRST} AND {FROM} < {UNTIL}"
+    )
+
+
+def at_points(relation: Relation) -> Relation:
+    """The relation with each interval cut into single points, on which any operator is exact."""
+    sql = (
+        f"SELECT {listed(quoted(relation.columns), AT_POINT)} FROM ({stabbed(relation)})"
+    )
+    return Relation(sql, relation.columns, MOVING, relation.step)
+
+
+AT_POINT = (f"{POINT} AS {FROM}", f"{POINT} + 1 AS {UNTIL}")
+FROM_START = (f"{FIRST} AS {FROM}", f"{FOREVER} AS {UNTIL}")
+AS_IT_WAS = (FROM, UNTIL)

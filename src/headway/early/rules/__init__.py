@@ -1,0 +1,1 @@
+"""How each operator is computed at every point at once: one rule or a few, in one file each."""

@@ -1,0 +1,232 @@
+"""Groups: complete at once, summed along, merged at each point, or computed at each point."""
+
+from __future__ import annotations
+
+from headway.early.algebra import Call, Group, Output, Term
+from headway.early.contracts import AT_START, MOVING, Contract
+from headway.early.progress import FOREVER, FROM, UNTIL
+from headway.early.relation import (
+    AS_IT_WAS,
+    AT_POINT,
+    FIRST,
+    FROM_START,
+    POINT,
+    Known,
+    Relation,
+    Step,
+    listed,
+    quoted,
+    stabbed,
+)
+from headway.early.rules.parts import Parts, taken_apart, wanted_types
+from headway.early.rules.rows import project, steps
+from headway.early.algebra import Project
+
+
+def group(node: Group, child: Relation, known: Known) -> Relation:
+    """Aggregate by the first rule that its contract and its aggregates allow."""
+    keys = plain_keys(node)
+    if child.contract.determined_by(keys):
+        return complete(node, child, known)
+    if not node.calls:
+        return distinct(node, child)
+    split = split_distinct(node)
+    if split is not None:
+        return group(split, distinct_values(node, child), known)
+    parts = parts_of(node, child, known)
+    if parts is None:
+        return at_each_point(node, child)
+    return summed_along(node, child, parts) if child.contract.inclusive else merged(
+        node, child, parts
+    )
+
+
+def plain_keys(node: Group) -> dict[str, str]:
+    """Columns of the child that are keys as they stand, and what they are called as keys."""
+    return {
+        next(iter(key.term.columns)): key.name
+        for key in node.keys
+        if key.term.text == f"`{next(iter(key.term.columns), '')}`"
+    }
+
+
+def parts_of(node: Group, child: Relation, known: Known) -> list[Parts] | None:
+    """Every aggregate taken apart, or None if one cannot be."""
+    texts = [text for call in node.calls for text in wanted_types(call)]
+    types = known.types(child.sql, texts)
+    found = []
+    for n, call in enumerate(node.calls):
+        parts = taken_apart(call, types[2 * n], types[2 * n + 1])
+        if parts is None:
+            return None
+        found.append(parts)
+    return found
+
+
+def complete(node: Group, child: Relation, known: Known) -> Relation:
+    """Progress is a function of the keys: a group enters whole, and is done (section 2.6)."""
+    starts = child.contract.at_start
+    parts = parts_of(node, child, known) if has_floats(node, child, known) else None
+    shown = [f"{key.term.text} AS `{key.name}`" for key in node.keys]
+    by = [key.term.text for key in node.keys]
+    times = FROM_START if starts else AS_IT_WAS
+    where_by = by if starts else [*by, *AS_IT_WAS]
+    grouping = f" GROUP BY {listed(where_by)}" if where_by else ""
+    if parts is None:
+        calls = [f"{call.text} AS `{call.name}`" for call in node.calls]
+        sql = f"SELECT {listed(shown, calls, times)} FROM ({child.sql}){grouping}"
+    else:
+        made = [f"{part.compute} AS `{part.name}`" for one in parts for part in one.parts]
+        inside = f"SELECT {listed(shown, made, times)} FROM ({child.sql}){grouping}"
+        ended = finishing(node, parts)
+        names = quoted(key.name for key in node.keys)
+        sql = f"SELECT {listed(names, ended, AS_IT_WAS)} FROM ({inside})"
+    kept = {column: (name,) for column, name in plain_keys(node).items()}
+    contract = AT_START if starts else child.contract.over(kept)
+    why = "there from the start" if starts else "progress follows the key of the group"
+    return Relation(sql, names_of(node), contract, Step(title(node), "complete", why, steps([child])))
+
+
+def has_floats(node: Group, child: Relation, known: Known) -> bool:
+    """Whether a sum or mean is of floats, and so depends on the order of its additions."""
+    sums = [call for call in node.calls if call.function in ("sum", "avg") and not call.distinct]
+    if not sums:
+        return False
+    types = known.types(child.sql, [wanted_types(call)[0] for call in sums])
+    return any(kind in ("double", "float") for kind in types)
+
+
+def title(node: Group) -> str:
+    return "aggregate" if node.calls else "distinct"
+
+
+def names_of(node: Group) -> tuple[str, ...]:
+    return (*(key.name for key in node.keys), *(call.name for call in node.calls))
+
+
+def finishing(node: Group, parts: list[Parts]) -> list[str]:
+    return [f"{one.finish} AS `{call.name}`" for call, one in zip(node.calls, parts, strict=True)]
+
+
+def partial(node: Group, child: Relation, parts: list[Parts], times: list[str]) -> str:
+    """Partial results of the tuples that share keys and progress; of no key, a row of nothing."""
+    shown = [f"{key.term.text} AS `{key.name}`" for key in node.keys]
+    made = [f"{part.compute} AS `{part.name}`" for one in parts for part in one.parts]
+    by = listed((key.term.text for key in node.keys), times)
+    sql = f"SELECT {listed(shown, made, times)} FROM ({child.sql}) GROUP BY {by}"
+    if node.keys:
+        return sql
+    nothing = [f"NULL AS `{part.name}`" for one in parts for part in one.parts]
+    ends = [f"{FIRST} AS {FROM}", f"{FOREVER} AS {UNTIL}"][: len(times)]
+    return f"{sql} UNION ALL SELECT {listed(nothing, ends)}"
+
+
+def summed_along(node: Group, child: Relation, parts: list[Parts]) -> Relation:
+    """No tuple leaves: partial results of each point, summed along the points."""
+    keys = quoted(key.name for key in node.keys)
+    by = f"PARTITION BY {listed(keys)} " if keys else ""
+    along = f"OVER ({by}ORDER BY {FROM} ROWS UNBOUNDED PRECEDING)"
+    sums = [
+        f"{part.merge}(`{part.name}`) {along} AS `{part.name}`" for one in parts for part in one.parts
+    ]
+    until = f"LEAD({FROM}, 1, {FOREVER}) OVER ({by}ORDER BY {FROM}) AS {UNTIL}"
+    inside = partial(node, child, parts, [FROM])
+    running = f"SELECT {listed(keys, sums, [FROM, until])} FROM ({inside})"
+    sql = (
+        f"SELECT {listed(keys, finishing(node, parts), AS_IT_WAS)} FROM ({running}) "
+        f"WHERE {FROM} < {UNTIL}"
+    )
+    why = "no tuple leaves, so each point adds to the one before"
+    return Relation(sql, names_of(node), MOVING, Step("aggregate", "additive", why, steps([child])))
+
+
+def merged(node: Group, child: Relation, parts: list[Parts]) -> Relation:
+    """Tuples leave: partial results of each interval, merged at each point that it holds."""
+    keys = [key.name for key in node.keys]
+    every = [part for one in parts for part in one.parts]
+    inside = Relation(
+        partial(node, child, parts, [FROM, UNTIL]),
+        (*keys, *(part.name for part in every)),
+        MOVING,
+        child.step,
+    )
+    sums = [f"{part.merge}(`{part.name}`) AS `{part.name}`" for part in every]
+    by = listed(quoted(keys), [POINT])
+    at_point = f"SELECT {listed(quoted(keys), sums, [POINT])} FROM ({stabbed(inside)}) GROUP BY {by}"
+    sql = f"SELECT {listed(quoted(keys), finishing(node, parts), AT_POINT)} FROM ({at_point})"
+    why = "tuples leave, so partial results are merged at each point"
+    return Relation(sql, names_of(node), MOVING, Step("aggregate", "merged", why, steps([child])))
+
+
+def at_each_point(node: Group, child: Relation) -> Relation:
+    """The aggregate over the tuples of each point by itself: right for every function."""
+    shown = [f"{key.term.text} AS `{key.name}`" for key in node.keys]
+    by = listed((key.term.text for key in node.keys), [POINT])
+    rows, calls = stabbed(child), [f"{call.text} AS `{call.name}`" for call in node.calls]
+    if not node.keys:
+        # A point without tuples has an answer too, so each point brings one row that is not looked at.
+        names = quoted(child.columns)
+        empty = listed((f"NULL AS {name}" for name in names), [POINT, "FALSE AS hw_here"])
+        every = f"SELECT {empty} FROM (SELECT EXPLODE(SEQUENCE({FIRST}, {{last}})) AS {POINT})"
+        rows = f"SELECT {listed(names, [POINT, 'TRUE AS hw_here'])} FROM ({rows}) UNION ALL {every}"
+        calls = [f"{looking(call)} AS `{call.name}`" for call in node.calls]
+    inside = f"SELECT {listed(shown, calls, [POINT])} FROM ({rows}) GROUP BY {by}"
+    sql = f"SELECT {listed(quoted(names_of(node)), AT_POINT)} FROM ({inside})"
+    why = "an aggregate that cannot be taken apart"
+    return Relation(sql, names_of(node), MOVING, Step("aggregate", "recompute", why, steps([child])))
+
+
+def looking(call: Call) -> str:
+    """The aggregate over real tuples alone."""
+    if call.where is not None:
+        bare = call.text[: call.text.upper().rindex("FILTER")]
+        return f"{bare} FILTER (WHERE hw_here AND ({call.where.text}))"
+    return f"{call.text} FILTER (WHERE hw_here)"
+
+
+def distinct(node: Group, child: Relation) -> Relation:
+    """Each combination of keys once: from its first tuple on, or at each point."""
+    shown = [f"{key.term.text} AS `{key.name}`" for key in node.keys]
+    by = listed(key.term.text for key in node.keys)
+    if child.contract.inclusive:
+        times = [f"MIN({FROM}) AS {FROM}", f"{FOREVER} AS {UNTIL}"]
+        sql = f"SELECT {listed(shown, times)} FROM ({child.sql}) GROUP BY {by}"
+        step = Step("distinct", "additive", "seen once, seen for good", steps([child]))
+        return Relation(sql, names_of(node), Contract(inclusive=True), step)
+    sql = f"SELECT DISTINCT {listed(shown, AT_POINT)} FROM ({stabbed(child)})"
+    step = Step("distinct", "recompute", "tuples leave", steps([child]))
+    return Relation(sql, names_of(node), MOVING, step)
+
+
+def split_distinct(node: Group) -> Group | None:
+    """The same aggregates over distinct values, if all of them look at the same ones."""
+    arguments = {call.argument for call in node.calls}
+    plain = {"min", "max"}
+    asked = all(c.distinct or c.function in plain for c in node.calls)
+    if not asked or not any(c.distinct for c in node.calls) or len(arguments) != 1:
+        return None
+    if any(c.argument is None or c.where or c.function not in DISTINCT for c in node.calls):
+        return None
+    value = Term("`hw_value`", frozenset({"hw_value"}))
+    calls = tuple(
+        Call(c.name, c.function, value, f"{c.function.upper()}(`hw_value`)", columns=value.columns)
+        for c in node.calls
+    )
+    keys = tuple(Output(k.name, Term(f"`{k.name}`", frozenset({k.name}))) for k in node.keys)
+    return Group(node.child, keys, calls)
+
+
+DISTINCT = ("count", "sum", "avg", "min", "max")
+
+
+def distinct_values(node: Group, child: Relation) -> Relation:
+    """The distinct pairs of keys and value that `split_distinct` aggregates."""
+    argument = node.calls[0].argument or Term("NULL", frozenset())
+    keys = (*node.keys, Output("hw_value", argument))
+    if child.contract.determined_by(plain_keys(Group(node.child, keys))):
+        names = quoted(key.name for key in keys)
+        shown = Project(node.child, keys)
+        one = project(shown, child)
+        sql = f"SELECT DISTINCT {listed(names, AS_IT_WAS)} FROM ({one.sql})"
+        return Relation(sql, one.columns, one.contract, child.step)
+    return distinct(Group(node.child, keys), child)

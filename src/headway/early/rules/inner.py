@@ -1,0 +1,75 @@
+"""Inner joins and filters: an output holds where all its inputs hold (seed 004, section 2.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from headway.early.algebra import Inner
+from headway.early.contracts import Classes, Contract, aligned, joint
+from headway.early.progress import FOREVER, FROM, UNTIL
+from headway.early.relation import FROM_START, Relation, Step, listed, quoted
+from headway.early.rules.rows import steps
+
+
+def inner(node: Inner, sources: list[Relation]) -> Relation:
+    """Join relations by intersecting intervals; aligned ones need no comparison at all."""
+    texts = [condition.term.text for condition in node.conditions]
+    columns = tuple(name for source in sources for name in source.columns)
+    if len(sources) == 1:
+        return filtered(sources[0], texts, Classes(node.conditions))
+    classes = Classes(node.conditions)
+    contracts = [source.contract for source in sources]
+    contract = joint(contracts, classes)
+    is_aligned = aligned(contracts, classes)
+    times, overlap = meeting(contracts, is_aligned)
+    tables = " JOIN ".join(f"({listing(source, n)}) AS t{n}" for n, source in enumerate(sources))
+    where = " AND ".join(f"({text})" for text in [*texts, *overlap])
+    sql = f"SELECT {listed(quoted(columns), times)} FROM {tables}"
+    if where:
+        sql += f" WHERE {where}"
+    because = (
+        "sides share key and seed, so no cross terms"
+        if is_aligned and sum(not c.at_start for c in contracts) > 1
+        else "others are there from the start"
+        if is_aligned
+        else "sides do not share a key, so early results are of few pairs"
+    )
+    rule = "aligned" if is_aligned else "intersected"
+    return Relation(sql, columns, contract, Step("join", rule, because, steps(sources)))
+
+
+def filtered(source: Relation, texts: list[str], classes: Classes) -> Relation:
+    """A filter: tuples stay or go as a whole."""
+    if not texts:
+        return source
+    where = " AND ".join(f"({text})" for text in texts)
+    kept = {column: tuple(sorted(classes.of(column))) for column in source.columns}
+    known = {c: [same for same in equals if same in source.columns] for c, equals in kept.items()}
+    return Relation(
+        f"SELECT * FROM ({source.sql}) WHERE {where}",
+        source.columns,
+        source.contract.over(known),
+        source.step,
+    )
+
+
+def listing(source: Relation, n: int) -> str:
+    """A side of the join with progress columns of its own."""
+    shown = listed(quoted(source.columns), [f"{FROM} AS f{n}", f"{UNTIL} AS u{n}"])
+    return f"SELECT {shown} FROM ({source.sql})"
+
+
+def meeting(contracts: Sequence[Contract], is_aligned: bool) -> tuple[list[str], list[str]]:
+    """The progress columns of a join, and the condition that intervals overlap."""
+    moving = [n for n, contract in enumerate(contracts) if not contract.at_start]
+    if not moving:
+        return list(FROM_START), []
+    begins = [f"f{n}" for n in (moving[:1] if is_aligned else moving)]
+    ends = [f"u{n}" for n in moving if not contracts[n].inclusive]
+    # Aligned tuples enter together, but what an aggregate has made of them may end on its own.
+    if is_aligned and ends:
+        begins = [f"f{n}" for n in moving]
+    begin = begins[0] if len(begins) == 1 else f"GREATEST({', '.join(begins)})"
+    end = str(FOREVER) if not ends else ends[0] if len(ends) == 1 else f"LEAST({', '.join(ends)})"
+    overlap = [f"{begin} < {end}"] if ends and len(moving) > 1 else []
+    return [f"{begin} AS {FROM}", f"{end} AS {UNTIL}"], overlap

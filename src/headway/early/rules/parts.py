@@ -1,0 +1,126 @@
+"""Aggregates taken apart: what is summed of each slice, how slices merge, what it comes to.
+
+A sum of floats depends on the order of its additions, and so on cores and chunks. Here each float
+is split into four whole numbers of 32 binary digits, whose sums are exact in any order; the sum
+is put together once, at the end.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from headway.early.algebra import Call
+
+# The largest float whose four parts are whole: beyond 2^95 the first part would not fit.
+BAND = 4_294_967_296
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A column of partial results: computed from tuples, and merged from slices."""
+
+    name: str
+    compute: str
+    merge: str
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """An aggregate as partial results and the expression that finishes them."""
+
+    parts: tuple[Part, ...]
+    finish: str
+
+
+def wanted_types(call: Call) -> list[str]:
+    """The expressions whose types decide how an aggregate is taken apart."""
+    text = call.argument.text if call.argument is not None else "1"
+    return [f"MAX({text})", plain_text(call)]
+
+
+def plain_text(call: Call) -> str:
+    text = call.argument.text if call.argument is not None else "1"
+    return f"{call.function.upper()}({text})" if call.function in ADDITIVE else "COUNT(1)"
+
+
+ADDITIVE = ("count", "count_if", "sum", "avg", "min", "max")
+
+
+def taken_apart(call: Call, argument_type: str, result_type: str) -> Parts | None:
+    """The parts of an aggregate, or None if it has none."""
+    if call.distinct or call.function not in ADDITIVE:
+        return None
+    name, text = call.name, call.argument.text if call.argument is not None else "*"
+    only = f" FILTER (WHERE {call.where.text})" if call.where is not None else ""
+    if call.function in ("count", "count_if"):
+        part = Part(name, f"{call.function.upper()}({text}){only}", "SUM")
+        return Parts((part,), f"COALESCE(`{name}`, 0)")
+    if call.function in ("min", "max"):
+        function = call.function.upper()
+        return Parts((Part(name, f"{function}({text}){only}", function),), f"`{name}`")
+    floating = argument_type in ("double", "float")
+    if not floating and not is_exact(argument_type):
+        return None
+    total = (
+        float_parts(name, text, only)
+        if floating
+        else Parts((Part(name, f"SUM({text}){only}", "SUM"),), f"`{name}`")
+    )
+    if call.function == "sum":
+        return Parts(total.parts, f"CAST({total.finish} AS {result_type})")
+    count = Part(f"{name}_n", f"COUNT({text}){only}", "SUM")
+    return Parts((*total.parts, count), mean(total.finish, count.name, result_type))
+
+
+def is_exact(argument_type: str) -> bool:
+    """Whether sums of a type do not depend on the order of their additions."""
+    return argument_type in ("tinyint", "smallint", "int", "bigint") or argument_type.startswith(
+        "decimal"
+    )
+
+
+def mean(total: str, count: str, result_type: str) -> str:
+    """A sum over its count as Spark's avg() divides them."""
+    divisor = f"NULLIF(`{count}`, 0)"
+    if result_type.startswith("decimal"):
+        return f"CAST({total} / CAST({divisor} AS DECIMAL(20, 0)) AS {result_type})"
+    return f"CAST({total} AS DOUBLE) / {divisor}"
+
+
+def float_parts(name: str, text: str, only: str) -> Parts:
+    """A sum of floats as exact sums of four whole parts, and counts of what is no number."""
+    value = f"CAST({text} AS DOUBLE)"
+    size = f"ABS(IF({is_odd(value)}, 0D, {value}))"
+    sign = f"SIGN({value})"
+    top = f"FLOOR({size} / {BAND}D)"
+    rest = f"({size} % {BAND}D)"
+    below = f"({size} % 1D)"
+    third = f"({below} * {BAND}D)"
+    bands = [top, f"FLOOR({rest})", f"FLOOR({third})", f"FLOOR(({third} % 1D) * {BAND}D)"]
+    parts = [
+        Part(f"{name}_{n}", f"SUM(CAST({sign} * {band} AS DECIMAL(28, 0))){only}", "SUM")
+        for n, band in enumerate(bands)
+    ]
+    odd = [("nan", "NaN"), ("up", "Infinity"), ("down", "-Infinity")]
+    parts += [
+        Part(f"{name}_{tag}", f"COUNT(IF({value} = DOUBLE('{said}'), 1, NULL)){only}", "SUM")
+        for tag, said in odd
+    ]
+    return Parts(tuple(parts), put_together(name))
+
+
+def is_odd(value: str) -> str:
+    return f"ISNAN({value}) OR ABS({value}) = DOUBLE('Infinity')"
+
+
+def put_together(name: str) -> str:
+    """The float that four whole sums make; infinities and NaN as an addition would give them."""
+    scales = (f"{BAND}D", "1D", f"(1D / {BAND}D)", f"(1D / {BAND}D / {BAND}D)")
+    bands = [f"CAST(`{name}_{n}` AS DOUBLE) * {scale}" for n, scale in enumerate(scales)]
+    total = f"({bands[0]} + ({bands[1]} + ({bands[2]} + {bands[3]})))"
+    nan, up, down = (f"`{name}_{tag}`" for tag in ("nan", "up", "down"))
+    return (
+        f"CASE WHEN {nan} > 0 OR ({up} > 0 AND {down} > 0) THEN DOUBLE('NaN') "
+        f"WHEN {up} > 0 THEN DOUBLE('Infinity') WHEN {down} > 0 THEN DOUBLE('-Infinity') "
+        f"ELSE {total} END"
+    )

@@ -1,0 +1,1 @@
+"""Early answers on Spark: annotate stored data, and answer at every point from it."""

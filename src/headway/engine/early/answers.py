@@ -1,0 +1,118 @@
+"""Answers: one chunk's rows with their intervals, and the answer at each point cut out of them."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from headway.early.algebra import Order
+from headway.early.progress import FROM, UNTIL, Interval
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The columns of an answer: their names, and which hidden columns order its rows."""
+
+    names: tuple[str, ...]
+    order: tuple[tuple[int, bool, bool], ...] = ()
+
+    @property
+    def width(self) -> int:
+        return len(self.names)
+
+
+def order_by(shown: Sequence[str], order: Sequence[Order]) -> tuple[tuple[int, bool, bool], ...]:
+    """The order of rows as places of columns, each descending or not, nulls first or not."""
+    places = {name: n for n, name in enumerate(shown)}
+    return tuple(
+        (places[next(iter(key.term.columns))], key.descending, key.nulls_first) for key in order
+    )
+
+
+def cut(rows: pa.Table, point: int, shape: Shape) -> pa.Table:
+    """The answer at one point: rows whose interval holds it, in an order that is one fact."""
+    held = pc.and_(pc.less_equal(rows[FROM], point), pc.greater(rows[UNTIL], point))
+    chosen = rows.filter(held)
+    ordered = chosen.take(sort_indices(chosen, shape))
+    return ordered.select(range(shape.width)).rename_columns(shape.names).combine_chunks()
+
+
+def sort_indices(rows: pa.Table, shape: Shape) -> pa.Array:
+    """Where each row goes: by the query's order, ties by all columns."""
+    columns: dict[str, Any] = {}
+    keys: list[tuple[str, str]] = []
+    wanted = [*shape.order, *((n, False, True) for n in range(shape.width))]
+    for n, (place, descending, nulls_first) in enumerate(wanted):
+        column = sortable(rows.column(place))
+        columns[f"n{n}"] = pc.cast(pc.is_null(column), pa.int8())
+        columns[f"v{n}"] = column
+        keys.append((f"n{n}", "descending" if nulls_first else "ascending"))
+        keys.append((f"v{n}", "descending" if descending else "ascending"))
+    if not keys or not rows.num_rows:
+        return pa.array(range(rows.num_rows), pa.int64())
+    return pc.sort_indices(pa.table(columns), sort_keys=keys)
+
+
+def sortable(column: Any) -> Any:
+    """A column as it can be sorted; what holds several values is sorted by its text."""
+    if pa.types.is_nested(column.type):
+        return pa.array([None if v is None else repr(v) for v in column.to_pylist()], pa.string())
+    if pa.types.is_null(column.type):
+        return pa.nulls(len(column), pa.int8())
+    if pa.types.is_boolean(column.type):
+        return pc.cast(column, pa.int8())
+    return column
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The query over the tuples that hold at one point: exact, and the same in every run."""
+
+    point: int
+    points: int
+    progress: float
+    rows: pa.Table
+    shape: Shape
+    explains: Any = None
+
+    @cached_property
+    def table(self) -> pa.Table:
+        """The answer as an Arrow table."""
+        return cut(self.rows, self.point, self.shape)
+
+    @property
+    def interval(self) -> Interval:
+        """The points that this answer speaks for."""
+        return Interval(self.point, self.point + 1)
+
+    @property
+    def is_final(self) -> bool:
+        return self.point == self.points - 1
+
+    def pandas(self) -> Any:
+        """The answer as a pandas DataFrame."""
+        return self.table.to_pandas()
+
+    @property
+    def df(self) -> Any:
+        """The answer as a PySpark DataFrame."""
+        return self.explains.frame(self.table)
+
+    def why(self, **key: Any) -> Any:
+        """The tuples behind the rows that have these values, and what they replay to."""
+        return self.explains.why(self.point, key)
+
+    @property
+    def fingerprint(self) -> str:
+        """A digest of the answer's bytes: equal for equal answers, in any run on any machine."""
+        buffer = io.BytesIO()
+        with pa.ipc.new_stream(buffer, self.table.schema.remove_metadata()) as out:
+            out.write_table(self.table.replace_schema_metadata(None))
+        return hashlib.sha256(buffer.getvalue()).hexdigest()

@@ -1,0 +1,155 @@
+"""The face of early answers: annotate a table with `progress`, ask a question with `ask`."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+
+from headway.clock import Clock, SystemClock
+from headway.early.chunks import Budget, Chunk, Spent, next_chunk
+from headway.early.relation import Step
+from headway.early.sampling import Sampling
+from headway.engine.early.answers import Answer
+from headway.engine.early.evaluate import Plan, compute, plan_question
+from headway.engine.early.journal import Journal
+from headway.engine.early.sources import our_spark, read_source
+from headway.engine.early.storage import Stored, annotate
+from headway.engine.early.views import Tables, common_points, session_beside
+from headway.engine.early.why import Lineage
+from headway.errors import QueryError
+
+Table = Stored | DataFrame | str | Path
+
+
+def progress(
+    data: DataFrame | str | Path,
+    by: str | tuple[str, ...] | Sampling | None = None,
+    *,
+    points: int = 20,
+    seed: int = 0,
+    growth: float = 1.0,
+    folder: str | Path | None = None,
+    spark: SparkSession | None = None,
+) -> Stored:
+    """Give each tuple of a table its progress and keep the table in a folder.
+
+    `by` is the column whose hash decides (equal keys of several tables enter together), `None` to
+    go by the whole row, or a Sampling for every other strategy.
+    """
+    frame, source = read_source(data, spark)
+    if isinstance(by, Sampling):
+        sampling = by
+    elif by is None:
+        sampling = Sampling("row", (), points, seed, growth)
+    else:
+        keys = (by,) if isinstance(by, str) else tuple(by)
+        sampling = Sampling("key", keys, points, seed, growth)
+    place = Path(folder) if folder is not None else Path(tempfile.mkdtemp(prefix="headway-")) / "t"
+    return annotate(frame, sampling, place, source)
+
+
+def ask(
+    sql: str,
+    tables: Mapping[str, Table],
+    *,
+    points: int | None = None,
+    folder: str | Path | None = None,
+    budget: Budget | None = None,
+    spark: SparkSession | None = None,
+    clock: Clock | None = None,
+) -> Asking:
+    """Ask a question of annotated tables; iterate over the answers, and stop whenever it is enough.
+
+    A table that is not annotated is there from the start, as a dimension is. With `folder`, the
+    answers are kept, and asking again goes on after the last complete point.
+    """
+    stored, session = settled(tables, spark)
+    every = common_points(stored)
+    wanted = min(points or every, every)
+    batch = -(-every // wanted)
+    beside = session_beside(session)
+    seen = Tables(beside, stored, -(-every // batch), batch)
+    return Asking(seen, plan_question(seen, sql), folder, budget, clock)
+
+
+def settled(
+    tables: Mapping[str, Table], spark: SparkSession | None
+) -> tuple[dict[str, Stored], SparkSession]:
+    """Every table annotated; those that are not yet are there from the start."""
+    if not tables:
+        raise QueryError("a question needs tables: tables={'orders': hw.progress(...)}")
+    stored: dict[str, Stored] = {}
+    for name, table in tables.items():
+        if not isinstance(table, Stored):
+            place = Path(tempfile.mkdtemp(prefix="headway-")) / name
+            frame, source = read_source(table, spark)
+            table = annotate(frame, Sampling("start", points=1), place, source)
+        stored[name] = table
+    return stored, spark or our_spark()
+
+
+class Asking:
+    """A question under way: an iterator over its answers, each exact for the tuples of its point."""
+
+    def __init__(
+        self,
+        tables: Tables,
+        plan: Plan,
+        folder: str | Path | None,
+        budget: Budget | None,
+        clock: Clock | None,
+    ) -> None:
+        self._tables, self._plan = tables, plan
+        self._budget, self._clock = budget or Budget(), clock or SystemClock()
+        self._journal = Journal(Path(folder), identity(tables, plan)) if folder else None
+        self._spent: list[Spent] = []
+        self._shares = tables.shares()
+        self._lineage = Lineage(tables, plan)
+
+    @property
+    def explained(self) -> Step:
+        """Which rule computes each operator, and why."""
+        return self._plan.step
+
+    @property
+    def points(self) -> int:
+        return self._tables.points
+
+    @property
+    def spent(self) -> tuple[Spent, ...]:
+        """The chunks that were computed so far, and what each took."""
+        return tuple(self._spent)
+
+    def __iter__(self) -> Iterator[Answer]:
+        """The answers in order of progress."""
+        if self._journal is not None:
+            for chunk, rows in self._journal.kept():
+                self._spent.append(Spent(chunk, 0.0))
+                yield from self._answers(chunk, rows)
+        while (chunk := next_chunk(self._shares, self._spent, self._budget)) is not None:
+            begun = self._clock.monotonic()
+            rows = compute(self._tables, self._plan, chunk)
+            self._spent.append(Spent(chunk, self._clock.monotonic() - begun))
+            if self._journal is not None:
+                self._journal.keep(chunk, rows)
+            yield from self._answers(chunk, rows)
+
+    def _answers(self, chunk: Chunk, rows: pa.Table) -> Iterator[Answer]:
+        for point in chunk.points:
+            yield Answer(
+                point, self.points, self._shares[point], rows, self._plan.shape, self._lineage
+            )
+
+
+def identity(tables: Tables, plan: Plan) -> str:
+    """What an answer depends on: the question, the points and the annotated tables."""
+    said: list[Any] = [plan.sql, tables.points, tables.batch]
+    for name, one in sorted(tables.stored.items()):
+        said.append((name, one.sampling.as_json(), one.entering, one.source))
+    return hashlib.sha256(repr(said).encode()).hexdigest()

@@ -1,0 +1,191 @@
+"""Annotated tables at rest: Parquet in buckets of progress, with a manifest that says what is where.
+
+A slice of progress is a list of files, so early points read little. The manifest is written last
+and by renaming, so a table is either all there or not there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import IntegerType, StructType
+
+from headway.early.chunks import Chunk, buckets
+from headway.early.contracts import Contract
+from headway.early.progress import FOREVER, FROM, UNTIL
+from headway.early.sampling import Sampling, from_json, start_text, until_text
+from headway.errors import QueryError
+
+MANIFEST = "manifest.json"
+VERSION = 1
+BUCKET = "hw_bucket"
+HALF = "hw_half"
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """One annotated table: where its files are, how it was sampled, and how tuples enter."""
+
+    folder: Path
+    sampling: Sampling
+    schema: StructType
+    files: tuple[tuple[str, ...], ...]
+    entering: tuple[int, ...]
+    source: str = ""
+
+    @property
+    def contract(self) -> Contract:
+        return self.sampling.contract()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(self.schema.names)
+
+    @property
+    def types(self) -> dict[str, str]:
+        return {field.name: field.dataType.simpleString() for field in self.schema}
+
+    @property
+    def rows(self) -> int:
+        return sum(self.entering)
+
+
+def annotate(
+    df: DataFrame, sampling: Sampling, folder: str | Path, source: str = ""
+) -> Stored:
+    """Give each tuple its progress and store the table; twice gives the same progress."""
+    folder = Path(folder)
+    spark = df.sparkSession
+    refuse_our_names(df)
+    columns = list(df.columns)
+    types = [field.dataType.simpleString() for field in df.schema]
+    start = start_text(sampling, columns, types)
+    marked = df.select("*", F.expr(start).cast("int").alias(FROM))
+    if not sampling.inclusive:
+        marked = marked.select("*", F.expr(until_text(sampling, FROM)).cast("int").alias(UNTIL))
+    fresh = folder.with_name(f".{folder.name}.{os.getpid()}")
+    shutil.rmtree(fresh, ignore_errors=True)
+    write_buckets(marked, sampling, fresh, spark.sparkContext.defaultParallelism)
+    stored = Stored(
+        fresh, sampling, df.schema, listed(fresh, sampling), counted(spark, fresh, sampling), source
+    )
+    keep_manifest(stored)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    fresh.rename(folder)
+    return replace(stored, folder=folder)
+
+
+def refuse_our_names(df: DataFrame) -> None:
+    taken = [name for name in df.columns if name.lower().startswith("hw_")]
+    if taken:
+        raise QueryError(
+            f"the columns {', '.join(taken)} begin with hw_, which progress is kept under; "
+            "rename them first"
+        )
+
+
+def write_buckets(df: DataFrame, sampling: Sampling, folder: Path, halves: int) -> None:
+    """Write the tuples of each bucket to files of their own, as many as tasks read at once."""
+    laid = buckets(1 if sampling.kind == "start" else sampling.points)
+    bounds = ", ".join(str(one.first) for one in laid)
+    bucket = F.expr(f"SIZE(FILTER(ARRAY({bounds}), hw_first -> {FROM} >= hw_first)) - 1")
+    half = F.expr(f"PMOD(XXHASH64({', '.join(f'`{c}`' for c in df.columns)}, 1L), {halves})")
+    order = [FROM, *(f"`{name}`" for name in sampling.by if name in df.columns)]
+    spread = df.withColumn(BUCKET, bucket).withColumn(HALF, half.cast("int"))
+    (
+        spread.repartition(len(laid) * halves, BUCKET, HALF)
+        .sortWithinPartitions(BUCKET, HALF, *order)
+        .write.partitionBy(BUCKET, HALF)
+        .parquet(str(folder))
+    )
+
+
+def listed(folder: Path, sampling: Sampling) -> tuple[tuple[str, ...], ...]:
+    """The files of each bucket, relative to the folder."""
+    laid = buckets(1 if sampling.kind == "start" else sampling.points)
+    return tuple(
+        tuple(
+            str(path.relative_to(folder))
+            for path in sorted((folder / f"{BUCKET}={n}").rglob("*.parquet"))
+        )
+        for n in range(len(laid))
+    )
+
+
+def counted(spark: SparkSession, folder: Path, sampling: Sampling) -> tuple[int, ...]:
+    """How many tuples enter at each point."""
+    files = [str(path) for path in sorted(folder.rglob("*.parquet"))]
+    entering = [0] * (1 if sampling.kind == "start" else sampling.points)
+    if files:
+        rows = spark.read.parquet(*files).groupBy(FROM).count().collect()
+        for row in rows:
+            entering[row[0]] = row[1]
+    return tuple(entering)
+
+
+def keep_manifest(stored: Stored) -> None:
+    """Write the manifest so that it is either whole or not there."""
+    found = {
+        "version": VERSION,
+        "sampling": asdict(stored.sampling),
+        "schema": json.loads(stored.schema.json()),
+        "files": stored.files,
+        "entering": stored.entering,
+        "source": stored.source,
+    }
+    target = stored.folder / MANIFEST
+    fresh = target.with_suffix(".new")
+    fresh.write_text(json.dumps(found, indent=1))
+    with fresh.open("rb") as written:
+        os.fsync(written.fileno())
+    fresh.replace(target)
+
+
+def open_stored(folder: str | Path) -> Stored:
+    """An annotated table by its folder."""
+    folder = Path(folder)
+    target = folder / MANIFEST
+    if not target.is_file():
+        raise QueryError(
+            f"{folder} holds no annotated table (no {MANIFEST}); make one with hw.progress(...)"
+        )
+    try:
+        found = json.loads(target.read_text())
+        return Stored(
+            folder,
+            from_json(found["sampling"]),
+            StructType.fromJson(found["schema"]),
+            tuple(tuple(one) for one in found["files"]),
+            tuple(found["entering"]),
+            found.get("source", ""),
+        )
+    except (ValueError, KeyError, TypeError) as error:
+        raise QueryError(f"{target} cannot be read ({error}); annotate the table again") from error
+
+
+def read_upto(spark: SparkSession, stored: Stored, last: int) -> DataFrame:
+    """The tuples that enter by a point, with their progress; reads only buckets that hold some."""
+    laid = buckets(1 if stored.sampling.kind == "start" else stored.sampling.points)
+    wanted = [n for n, one in enumerate(laid) if one.first <= last]
+    paths = [str(stored.folder / name) for n in wanted for name in stored.files[n]]
+    schema = StructType([*stored.schema.fields]).add(FROM, IntegerType())
+    if not stored.sampling.inclusive:
+        schema = schema.add(UNTIL, IntegerType())
+    if not paths:
+        frame = spark.createDataFrame([], schema)
+    else:
+        frame = spark.read.schema(schema).parquet(*paths)
+    if laid[wanted[-1]].last > last:
+        frame = frame.where(F.col(FROM) <= last)
+    return frame if not stored.sampling.inclusive else frame.withColumn(UNTIL, F.lit(FOREVER))
+
+
+def whole(stored: Stored) -> Chunk:
+    return Chunk(0, len(stored.entering) - 1)

@@ -1,0 +1,124 @@
+"""The tables of a question as Spark sees them at a chunk of points, in a session of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.errors import AnalysisException, ParseException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
+
+from headway.early.chunks import Chunk
+from headway.early.progress import FOREVER, FROM, UNTIL
+from headway.early.relation import FIRST, LAST
+from headway.engine.early.storage import Stored, read_upto
+from headway.errors import QueryError
+
+# Small jobs, one plan shape: what adapts while it runs would only cost time.
+SETTINGS = {
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.session.timeZone": "UTC",
+}
+
+
+def session_beside(spark: SparkSession) -> SparkSession:
+    """A session with the same functions and views, whose own views and settings disturb nobody."""
+    cloned = spark._jsparkSession.cloneSession()
+    beside = SparkSession(spark.sparkContext, jsparkSession=cloned)
+    for name, value in SETTINGS.items():
+        beside.conf.set(name, value)
+    beside.conf.set("spark.sql.shuffle.partitions", str(spark.sparkContext.defaultParallelism))
+    return beside
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """The annotated tables of a question, seen at `points` points, each of `batch` stored ones."""
+
+    session: SparkSession
+    stored: Mapping[str, Stored]
+    points: int
+    batch: int = 1
+
+    def at(self, chunk: Chunk) -> None:
+        """Make the views hold the tuples of a chunk, none earlier than its first point."""
+        for name, one in self.stored.items():
+            frame = read_upto(self.session, one, (chunk.last + 1) * self.batch - 1)
+            start, end = F.col(FROM), F.col(UNTIL)
+            if self.batch > 1:
+                start = F.expr(f"{FROM} DIV {self.batch}").cast("int")
+                end = F.expr(f"IF({UNTIL} = {FOREVER}, {UNTIL}, {UNTIL} DIV {self.batch})")
+            if not one.sampling.inclusive:
+                frame = frame.where((end > chunk.first) & (start < end))
+            begun = F.greatest(start, F.lit(chunk.first)) if chunk.first else start
+            columns = [F.col(f"`{column}`") for column in one.columns]
+            shown = frame.select(*columns, begun.alias(FROM), end.cast("int").alias(UNTIL))
+            shown.createOrReplaceTempView(f"hw_{name}")
+
+    def stabbed(self, point: int) -> None:
+        """Make the tables themselves hold the tuples of one point, and nothing of progress."""
+        for name, one in self.stored.items():
+            frame = read_upto(self.session, one, (point + 1) * self.batch - 1)
+            if not one.sampling.inclusive:
+                end = F.expr(f"IF({UNTIL} = {FOREVER}, {UNTIL}, {UNTIL} DIV {self.batch})")
+                start = F.expr(f"{FROM} DIV {self.batch}")
+                frame = frame.where((end > point) & (start < end))
+            frame.select(*(F.col(f"`{c}`") for c in one.columns)).createOrReplaceTempView(name)
+
+    def shares(self) -> list[float]:
+        """The part of all tuples of moving tables that has entered by each point."""
+        moving = [one for one in self.stored.values() if not one.contract.at_start]
+        total = sum(one.rows for one in moving)
+        if not total:
+            return [1.0] * self.points
+        entered = [
+            sum(sum(one.entering[: (point + 1) * self.batch]) for one in moving)
+            for point in range(self.points)
+        ]
+        return [count / total for count in entered]
+
+    def types(self, sql: str, texts: Sequence[str]) -> list[str]:
+        """The types of expressions over a relation, as Spark finds them."""
+        found = analysed(self.session, f"SELECT {', '.join(texts)} FROM ({self.filled(sql)})")
+        return [field.dataType.simpleString() for field in found.schema]
+
+    def filled(self, sql: str, chunk: Chunk | None = None) -> str:
+        """SQL with the points of a chunk in place of what stands for them."""
+        chunk = chunk or Chunk(0, self.points - 1)
+        return sql.replace(FIRST, str(chunk.first)).replace(LAST, str(chunk.last))
+
+
+def analysed(session: SparkSession, sql: str) -> DataFrame:
+    """A query as Spark understands it, or its complaint as an error of ours."""
+    try:
+        return session.sql(sql)
+    except (AnalysisException, ParseException) as error:
+        raise QueryError(str(error).split("\n\nJVM stacktrace")[0]) from error
+
+
+def expected_schema(tables: Tables, sql: str) -> StructType:
+    """The columns of the answer as Spark names and types them; refuses what is not one fact."""
+    tables.stabbed(tables.points - 1)
+    frame = analysed(tables.session, sql)
+    plan: Any = frame._jdf.queryExecution().analyzed()
+    if not plan.deterministic():
+        raise QueryError(
+            "the query uses a function that is not deterministic, so its early answers could not "
+            "be repeated; mark the function as deterministic or take it out"
+        )
+    return frame.schema
+
+
+def common_points(stored: Mapping[str, Stored]) -> int:
+    """The number of points that all moving tables agree on."""
+    found = {
+        name: one.sampling.points for name, one in stored.items() if not one.contract.at_start
+    }
+    if len(set(found.values())) > 1:
+        said = ", ".join(f"{name} has {count}" for name, count in sorted(found.items()))
+        raise QueryError(f"tables must be annotated with as many points; {said}")
+    return next(iter(found.values()), 1)

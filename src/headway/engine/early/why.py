@@ -1,0 +1,81 @@
+"""Where an answer comes from: the tuples behind a row, and the row that they replay to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import functions as F
+
+from headway.early.chunks import Chunk
+from headway.early.contracts import AT_START
+from headway.early.lineage import behind
+from headway.early.relation import Known
+from headway.engine.early.evaluate import Plan
+from headway.engine.early.views import Tables, analysed
+from headway.errors import QueryError
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """The tuples of each table behind some rows of an answer, and what the query makes of them."""
+
+    tuples: dict[str, pa.Table]
+    replayed: pa.Table
+
+
+class Lineage:
+    """Explains the answers of one question."""
+
+    def __init__(self, tables: Tables, plan: Plan) -> None:
+        self._tables, self._plan = tables, plan
+
+    def frame(self, table: pa.Table) -> Any:
+        """An Arrow table as a DataFrame of the user's Spark."""
+        return self._tables.session.createDataFrame(table)
+
+    def why(self, point: int, key: dict[str, Any]) -> Why:
+        """The tuples that hold at a point and that the rows with these values were made of."""
+        if self._plan.query is None:
+            raise QueryError("this query is recomputed as a whole, so its rows are not traced")
+        names = list(self._plan.schema.names)
+        unknown = [name for name in key if name not in names]
+        if unknown or not key:
+            raise QueryError(
+                f"say which row by its columns, such as why({names[0]}=...); "
+                f"there are {', '.join(names)}" + (f", not {', '.join(unknown)}" if unknown else "")
+            )
+        shown = self._plan.query.shown
+        wanted = {shown[names.index(name)]: value for name, value in key.items()}
+        self._tables.at(Chunk(point, point))
+        known = Known({name: AT_START for name in self._tables.stored}, self._tables.types)
+        traced = behind(self._plan.query, known, tuple(wanted))
+        found = {}
+        for table, sql in traced.items():
+            text = self._tables.filled(sql, Chunk(point, point))
+            frame = analysed(self._tables.session, text)
+            for n, value in enumerate(wanted.values()):
+                column = frame[f"hw_key_of_row_{n}"]
+                frame = frame.where(column.isNull() if value is None else column == value)
+            found[table] = self._among(table, frame)
+        return self._replayed(point, found, wanted)
+
+    def _among(self, table: str, traced: Any) -> Any:
+        """The tuples of a table that were traced, each as often as the table holds it."""
+        stored = self._tables.stored[table]
+        base = self._tables.session.table(f"hw_{table}")
+        base = base.select(*(f"`{column}`" for column in stored.columns)).alias("b")
+        some = traced.select(*(f"`{column}`" for column in stored.columns)).distinct().alias("s")
+        same = [F.col(f"b.`{c}`").eqNullSafe(F.col(f"s.`{c}`")) for c in stored.columns]
+        return base.join(some, same, "left_semi")
+
+    def _replayed(self, point: int, found: dict[str, Any], wanted: dict[str, Any]) -> Why:
+        """Run the query over the traced tuples alone."""
+        tuples = {name: frame.toArrow() for name, frame in found.items()}
+        self._tables.stabbed(point)
+        session = self._tables.session
+        for name, rows in tuples.items():
+            schema = self._tables.stored[name].schema
+            session.createDataFrame(rows, schema=schema).createOrReplaceTempView(name)
+        return Why(tuples, analysed(session, self._plan.sql).toArrow())
