@@ -20,7 +20,7 @@ from headway.workloads.words import split_words
 SENTENCE = "A native word count through headway, against the same query written by hand for Spark."
 OURS, PLAIN, FILES = "headway", "plain_source", "file_source"
 READERS = 2
-WARM_UP = 10
+WARM_UP = 30  # batches of each; until then the JVM is still compiling what all of them share
 
 
 def run(options: BenchOptions) -> dict[str, Any]:

@@ -177,9 +177,7 @@ class Top:
     skip: int = 0
 
 
-Node = (
-    Scan | Constant | Inner | Outer | Semi | Group | Project | Union | Compare | Windows | Top
-)
+Node = Scan | Constant | Inner | Outer | Semi | Group | Project | Union | Compare | Windows | Top
 
 
 @dataclass(frozen=True, slots=True)

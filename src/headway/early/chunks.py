@@ -1,4 +1,4 @@
-"""How many points the next Spark job answers: few at first, more as answers cost more than they tell.
+"""How many points the next Spark job answers: few at first, more as they cost more than they tell.
 
 A job has a fixed cost, so a job per point would cost a multiple of the full query. Any chunking
 gives the same answers; it only decides when they are seen.

@@ -67,7 +67,7 @@ def through(term: Term, outputs: tuple[Output, ...]) -> Term:
     """A term over outputs as a term over what they are made of."""
     made: Mapping[str, Term] = {output.name: output.term for output in outputs}
 
-    def put(tree: exp.Expression) -> exp.Expression:
+    def put(tree: exp.Expr) -> exp.Expr:
         if isinstance(tree, exp.Column) and tree.name in made:
             return exp.Paren(this=sqlglot.parse_one(made[tree.name].text, dialect="spark"))
         return tree

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import fields, replace
+from typing import Any
 
 from headway.early.algebra import (
+    Call,
     Compare,
     Condition,
     Constant,
@@ -80,7 +82,7 @@ def pruned(query: Query) -> Node:
         if isinstance(node, Scan):
             kept = tuple(c for c in node.columns if f"{node.alias}.{c}" in used)
             return replace(node, columns=kept)
-        changes: dict[str, object] = {}
+        changes: dict[str, Any] = {}
         for field in fields(node):
             value = getattr(node, field.name)
             if isinstance(value, Node):
@@ -96,11 +98,11 @@ def read_columns(value: object) -> Iterator[str]:
     """Every column that an expression anywhere below reads."""
     if isinstance(value, Term):
         yield from value.columns
+    elif isinstance(value, frozenset):
+        yield from value
     elif isinstance(value, tuple):
         for one in value:
             yield from read_columns(one)
-    elif isinstance(value, Node | Condition | Output | Order | Over) or hasattr(value, "columns"):
-        for field in fields(value):  # type: ignore[arg-type]
+    elif isinstance(value, Node | Condition | Output | Order | Over | Call):
+        for field in fields(value):
             yield from read_columns(getattr(value, field.name))
-        if isinstance(getattr(value, "columns", None), frozenset):
-            yield from value.columns  # type: ignore[union-attr]

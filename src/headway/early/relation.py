@@ -64,9 +64,7 @@ def stabbed(relation: Relation, columns: Iterable[str] | None = None) -> str:
 
 def at_points(relation: Relation) -> Relation:
     """The relation with each interval cut into single points, on which any operator is exact."""
-    sql = (
-        f"SELECT {listed(quoted(relation.columns), AT_POINT)} FROM ({stabbed(relation)})"
-    )
+    sql = f"SELECT {listed(quoted(relation.columns), AT_POINT)} FROM ({stabbed(relation)})"
     return Relation(sql, relation.columns, MOVING, relation.step)
 
 

@@ -6,6 +6,8 @@ column of a relation that is joined. What points out of a subquery becomes the j
 
 from __future__ import annotations
 
+from typing import TypeGuard
+
 from sqlglot import exp
 
 from headway.early.algebra import Condition, Node, Semi, columns_of
@@ -14,7 +16,6 @@ from headway.early.read.scope import (
     Core,
     Scope,
     as_condition,
-    as_term,
     conjuncts,
     flat,
     flatten,
@@ -29,7 +30,7 @@ def read_core(select: exp.Select, scope: Scope) -> Core:
     """FROM and WHERE of a SELECT."""
     core = read_sources(select, scope)
     where = select.args.get("where")
-    asking: list[exp.Expression] = []
+    asking: list[exp.Expr] = []
     for part in conjuncts(where.this if where else None):
         if has_query(part):
             asking.append(part)
@@ -42,7 +43,7 @@ def read_core(select: exp.Select, scope: Scope) -> Core:
     return core
 
 
-def narrow(core: Core, part: exp.Expression, scope: Scope) -> None:
+def narrow(core: Core, part: exp.Expr, scope: Scope) -> None:
     """Apply one condition that holds a subquery."""
     negated = isinstance(part, exp.Not)
     bare = part.this.unnest() if negated else part
@@ -58,7 +59,7 @@ def narrow(core: Core, part: exp.Expression, scope: Scope) -> None:
 
 
 def matches(
-    query: exp.Expression, scope: Scope, member: exp.Expression | None = None
+    query: exp.Expr, scope: Scope, member: exp.Expr | None = None
 ) -> tuple[Node, tuple[Condition, ...]]:
     """The rows of a subquery, and when one of them is a match for a row outside."""
     body = query.this if isinstance(query, exp.Subquery) else query
@@ -78,7 +79,7 @@ def matches(
     return node, tuple(conditions)
 
 
-def is_plain(body: exp.Expression) -> bool:
+def is_plain(body: exp.Expr) -> TypeGuard[exp.Select]:
     """Whether a subquery only joins and filters, so that its rows are those of its core."""
     if not isinstance(body, exp.Select):
         return False
@@ -102,6 +103,3 @@ def add_semi(core: Core, semi: Semi) -> None:
                 )
                 return
     core.sources, core.conditions = [semi], []
-
-
-__all__ = ["as_term", "narrow", "read_core"]

@@ -18,7 +18,7 @@ from headway.flow.sql import AGGREGATES, function_name
 class Extracted:
     """Expressions over a group's columns, and the aggregates that were taken out of them."""
 
-    trees: list[exp.Expression]
+    trees: list[exp.Expr]
     calls: list[Call] = field(default_factory=list)
 
 
@@ -32,7 +32,7 @@ def is_grouped(select: exp.Select) -> bool:
     )
 
 
-def aggregates_in(tree: exp.Expression) -> Iterator[exp.Expression]:
+def aggregates_in(tree: exp.Expr) -> Iterator[exp.Expr]:
     """The aggregates of an expression; a function that has OVER behind it is none."""
     if isinstance(tree, exp.Query):
         return
@@ -51,7 +51,7 @@ def aggregates_in(tree: exp.Expression) -> Iterator[exp.Expression]:
         yield from aggregates_in(part)
 
 
-def is_aggregate(tree: exp.Expression) -> bool:
+def is_aggregate(tree: exp.Expr) -> bool:
     """Whether a node is an aggregate as a whole, with its FILTER and its WITHIN GROUP."""
     if isinstance(tree, exp.Filter | exp.WithinGroup):
         return True
@@ -60,7 +60,7 @@ def is_aggregate(tree: exp.Expression) -> bool:
     return isinstance(tree, exp.Func) and function_name(tree) in AGGREGATES
 
 
-def extract(trees: Sequence[exp.Expression], keys: Sequence[Output], scope: Scope) -> Extracted:
+def extract(trees: Sequence[exp.Expr], keys: Sequence[Output], scope: Scope) -> Extracted:
     """Take the aggregates out of expressions, and put keys where their expressions stand."""
     extracted = Extracted([])
     by_text = {key.term.text: key.name for key in keys}
@@ -73,22 +73,22 @@ def extract(trees: Sequence[exp.Expression], keys: Sequence[Output], scope: Scop
     return extracted
 
 
-def replaced(found: exp.Expression, put: exp.Expression, tree: exp.Expression) -> exp.Expression:
+def replaced(found: exp.Expr, put: exp.Expr, tree: exp.Expr) -> exp.Expr:
     found.replace(put)
     return tree
 
 
-def over_keys(tree: exp.Expression, by_text: dict[str, str]) -> exp.Expression:
+def over_keys(tree: exp.Expr, by_text: dict[str, str]) -> exp.Expr:
     """The expression with each key's column where the key's expression stands."""
 
-    def put(node: exp.Expression) -> exp.Expression:
+    def put(node: exp.Expr) -> exp.Expr:
         name = by_text.get(node.sql(DIALECT))
         return flat(name) if name is not None else node
 
     return tree.transform(put)
 
 
-def named_call(tree: exp.Expression, scope: Scope, calls: list[Call]) -> Call:
+def named_call(tree: exp.Expr, scope: Scope, calls: list[Call]) -> Call:
     """The aggregate as a value with a name; equal aggregates are computed once."""
     text = tree.sql(DIALECT)
     for call in calls:
@@ -99,7 +99,7 @@ def named_call(tree: exp.Expression, scope: Scope, calls: list[Call]) -> Call:
     return call
 
 
-def read_call(tree: exp.Expression, text: str, name: str) -> Call:
+def read_call(tree: exp.Expr, text: str, name: str) -> Call:
     """One aggregate taken apart as far as a rule may want it."""
     where = None
     body = tree
@@ -116,8 +116,8 @@ def read_call(tree: exp.Expression, text: str, name: str) -> Call:
         argument = None
     elif isinstance(body, exp.Count) and len(body.expressions):
         function = "other"
-    term = as_term(argument) if isinstance(argument, exp.Expression) else None
-    if isinstance(body, exp.Anonymous) or isinstance(body, exp.WithinGroup):
+    term = as_term(argument) if isinstance(argument, exp.Expr) else None
+    if isinstance(body, (exp.Anonymous, exp.WithinGroup)):
         function, term = "other", None
     return Call(name, function, term, text, distinct, where, columns)
 
@@ -140,9 +140,7 @@ def read_keys(select: exp.Select, scope: Scope) -> list[tuple[Output, ...]]:
     return sets
 
 
-def expanded(
-    part: exp.Expression, scope: Scope, known: list[Output]
-) -> list[tuple[Output, ...]]:
+def expanded(part: exp.Expr, scope: Scope, known: list[Output]) -> list[tuple[Output, ...]]:
     """The grouping sets that ROLLUP, CUBE or GROUPING SETS stand for."""
     members: list[tuple[Output, ...]] = []
     for tree in part.expressions:
@@ -167,7 +165,7 @@ def merged(one: tuple[Output, ...], other: tuple[Output, ...]) -> tuple[Output, 
     return (*one, *(key for key in other if key not in one))
 
 
-def key_of(tree: exp.Expression, scope: Scope, known: list[Output]) -> Output:
+def key_of(tree: exp.Expr, scope: Scope, known: list[Output]) -> Output:
     """A grouping key; a plain column keeps its name, so that contracts see it."""
     flattened = flatten(tree, scope)
     term = as_term(flattened)
@@ -183,8 +181,8 @@ def key_of(tree: exp.Expression, scope: Scope, known: list[Output]) -> Output:
 
 
 def grouped(
-    child: Node, sets: Sequence[tuple[Output, ...]], trees: Sequence[exp.Expression], scope: Scope
-) -> tuple[Node, list[exp.Expression]]:
+    child: Node, sets: Sequence[tuple[Output, ...]], trees: Sequence[exp.Expr], scope: Scope
+) -> tuple[Node, list[exp.Expr]]:
     """The groups of a relation and the expressions over them; one group for each grouping set."""
     every = joined_keys(list(sets))
     extracted = extract(trees, every, scope)
@@ -199,7 +197,7 @@ def grouped(
     return by_sets(child, sets, every, extracted, scope)
 
 
-def refuse_grouping(trees: Sequence[exp.Expression]) -> None:
+def refuse_grouping(trees: Sequence[exp.Expr]) -> None:
     if any(tree.find(exp.Grouping, exp.GroupingId) for tree in trees):
         raise NoRule("grouping() without several grouping sets")
 
@@ -210,7 +208,7 @@ def by_sets(
     every: tuple[Output, ...],
     extracted: Extracted,
     scope: Scope,
-) -> tuple[Node, list[exp.Expression]]:
+) -> tuple[Node, list[exp.Expr]]:
     """One group for each set, the keys that it leaves out as NULL, and all of them together."""
     marks = {key.name: scope.names.new("left_out") for key in every}
     names = (
@@ -231,12 +229,10 @@ def by_sets(
 NULL, ZERO, ONE = (Term(text, frozenset()) for text in ("NULL", "0Y", "1Y"))
 
 
-def told(
-    tree: exp.Expression, marks: dict[str, str], every: tuple[Output, ...]
-) -> exp.Expression:
+def told(tree: exp.Expr, marks: dict[str, str], every: tuple[Output, ...]) -> exp.Expr:
     """grouping(key) as the mark that says whether a set leaves the key out."""
 
-    def put(node: exp.Expression) -> exp.Expression:
+    def put(node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.GroupingId):
             raise NoRule("grouping_id()")
         if isinstance(node, exp.Grouping):

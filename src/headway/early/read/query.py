@@ -72,7 +72,7 @@ def read_query(sql: str, schema: Schema) -> Query:
     return Query(block.node, block.columns, block.order)
 
 
-def read_block(tree: exp.Expression, scope: Scope) -> Block:
+def read_block(tree: exp.Expr, scope: Scope) -> Block:
     """Read one query in a scope."""
     if isinstance(tree, exp.Subquery):
         if any(tree.args.get(part) for part in ("order", "limit", "offset", "with_")):
@@ -112,8 +112,8 @@ def read_select(select: exp.Select, scope: Scope) -> Block:
 
 
 def computed(
-    node: Node, select: exp.Select, trees: list[exp.Expression], scope: Scope
-) -> tuple[Node, list[exp.Expression]]:
+    node: Node, select: exp.Select, trees: list[exp.Expr], scope: Scope
+) -> tuple[Node, list[exp.Expr]]:
     """Group, HAVING, window functions and QUALIFY; gives the expressions over what is left."""
     having, qualifies = select.args.get("having"), select.args.get("qualify")
     wanted = list(trees)
@@ -137,9 +137,7 @@ def computed(
     return node, changed[: len(wanted)]
 
 
-def with_scalars(
-    node: Node, trees: list[exp.Expression], scope: Scope
-) -> tuple[Node, list[exp.Expression]]:
+def with_scalars(node: Node, trees: list[exp.Expr], scope: Scope) -> tuple[Node, list[exp.Expr]]:
     """Join the scalar subqueries that expressions hold."""
     changed = []
     for tree in trees:
@@ -149,7 +147,7 @@ def with_scalars(
     return node, changed
 
 
-def sorts_of(tree: exp.Expression) -> list[exp.Ordered]:
+def sorts_of(tree: exp.Expr) -> list[exp.Ordered]:
     """The keys of ORDER BY."""
     order = tree.args.get("order")
     return list(order.expressions) if order else []
@@ -161,11 +159,11 @@ def is_name(ordered: exp.Ordered, names: Sequence[str]) -> bool:
     return isinstance(key, exp.Column) and not key.table and key.name in names
 
 
-def over_outputs(tree: exp.Expression, select: exp.Select) -> exp.Expression:
+def over_outputs(tree: exp.Expr, select: exp.Select) -> exp.Expr:
     """An ORDER BY key with the shown expressions in place of the names they are shown by."""
     shown = {s.alias_or_name: s.unalias() for s in select.selects}
 
-    def put(node: exp.Expression) -> exp.Expression:
+    def put(node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.Column) and not node.table and node.name in shown:
             return shown[node.name].copy()
         return node
@@ -174,7 +172,11 @@ def over_outputs(tree: exp.Expression, select: exp.Select) -> exp.Expression:
 
 
 def finished(
-    select: exp.Select, node: Node, names: tuple[str, ...], trees: list[exp.Expression], scope: Scope
+    select: exp.Select,
+    node: Node,
+    names: tuple[str, ...],
+    trees: list[exp.Expr],
+    scope: Scope,
 ) -> Block:
     """The shown columns, DISTINCT, the order and the limit."""
     prefix = scope.names.alias("out")
@@ -210,12 +212,10 @@ def limited(block: Block, tree: exp.Query) -> Block:
         return block
     count = literal(limit.expression) if limit is not None else 2**31 - 1
     skip = literal(offset.expression) if offset is not None else 0
-    return Block(
-        Top(block.node, block.order, count, skip), block.names, block.columns, block.order
-    )
+    return Block(Top(block.node, block.order, count, skip), block.names, block.columns, block.order)
 
 
-def literal(tree: exp.Expression | None) -> int:
+def literal(tree: exp.Expr | None) -> int:
     if isinstance(tree, exp.Literal) and not tree.is_string:
         return int(tree.name)
     raise NoRule("LIMIT that is no number")

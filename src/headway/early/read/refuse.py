@@ -14,7 +14,7 @@ APPROXIMATE = {"approx_percentile", "percentile_approx", "approx_quantile", "his
 SORTS = {"array_sort", "sort_array"}
 
 
-def refuse_what_changes(tree: exp.Expression) -> None:
+def refuse_what_changes(tree: exp.Expr) -> None:
     """Refuse a query whose answer could differ from run to run, naming the expression."""
     if tree.find(exp.TableSample):
         raise QueryError(
@@ -45,12 +45,12 @@ def why_it_changes(node: exp.Func) -> str | None:
     return None
 
 
-def inside_window(node: exp.Expression) -> bool:
+def inside_window(node: exp.Expr) -> bool:
     parent = node.parent
     return isinstance(parent, exp.Window) and parent.this is node
 
 
-def is_sorted(node: exp.Expression) -> bool:
+def is_sorted(node: exp.Expr) -> bool:
     above = node.parent
     while isinstance(above, exp.Filter | exp.Paren):
         above = above.parent

@@ -26,8 +26,8 @@ COMPARES = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
 
 
 def attach_scalars(
-    node: Node, tree: exp.Expression, scope: Scope, read_core: ReadCore
-) -> tuple[Node, exp.Expression]:
+    node: Node, tree: exp.Expr, scope: Scope, read_core: ReadCore
+) -> tuple[Node, exp.Expr]:
     """Join each scalar subquery of an expression, and put its column where the subquery stood."""
     tree = tree.copy()
     while (found := first_scalar(tree)) is not None:
@@ -40,7 +40,7 @@ def attach_scalars(
     return node, flatten(tree, scope)
 
 
-def first_scalar(tree: exp.Expression) -> exp.Subquery | None:
+def first_scalar(tree: exp.Expr) -> exp.Subquery | None:
     """The first scalar subquery in an expression, outermost first."""
     for found in tree.find_all(exp.Query, bfs=True):
         if isinstance(found, exp.Subquery) and not isinstance(found.parent, exp.In | exp.Exists):
@@ -49,7 +49,7 @@ def first_scalar(tree: exp.Expression) -> exp.Subquery | None:
     return None
 
 
-def rejects_null(found: exp.Expression, tree: exp.Expression) -> bool:
+def rejects_null(found: exp.Expr, tree: exp.Expr) -> bool:
     """Whether a condition cannot hold where the subquery finds nothing."""
     if not isinstance(tree, COMPARES):
         return False
@@ -62,11 +62,11 @@ def rejects_null(found: exp.Expression, tree: exp.Expression) -> bool:
 
 
 def attach(
-    node: Node, query: exp.Expression, scope: Scope, read_core: ReadCore, must_match: bool
-) -> tuple[Node, exp.Expression]:
+    node: Node, query: exp.Expr, scope: Scope, read_core: ReadCore, must_match: bool
+) -> tuple[Node, exp.Expr]:
     """Join one scalar subquery to a relation; gives the relation and the value's expression."""
     inner = scope.inner()
-    select, core, extracted = read_scalar(query, inner, read_core)
+    _select, core, extracted = read_scalar(query, inner, read_core)
     keys, conditions = bound(core, inner, scope)
     value = scope.names.new("scalar")
     grouped = Group(joined(core), keys, tuple(extracted.calls))
@@ -83,7 +83,7 @@ def attach(
 
 
 def read_scalar(
-    query: exp.Expression, inner: Scope, read_core: ReadCore
+    query: exp.Expr, inner: Scope, read_core: ReadCore
 ) -> tuple[exp.Select, Core, Extracted]:
     """A scalar subquery that aggregates to one value; others may give none or many."""
     if not isinstance(query, exp.Select) or len(query.selects) != 1:
@@ -121,13 +121,13 @@ def bound(
     return tuple(keys), tuple(conditions)
 
 
-def on_nothing(extracted: Extracted) -> exp.Expression:
+def on_nothing(extracted: Extracted) -> exp.Expr:
     """The value of a scalar subquery that finds no row: counts are 0, the rest is NULL."""
     counts = {call.name for call in extracted.calls if call.function == "count"}
     if not counts:
         return exp.Null()
 
-    def neutral(node: exp.Expression) -> exp.Expression:
+    def neutral(node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.Column):
             return exp.Literal.number(0) if node.name in counts else exp.Null()
         return node

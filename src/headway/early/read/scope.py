@@ -49,8 +49,8 @@ class Scope:
 
     tables: Mapping[str, tuple[str, ...]]
     names: Names
-    read: Callable[[exp.Expression, Scope], Block]
-    views: dict[str, exp.Expression] = field(default_factory=dict)
+    read: Callable[[exp.Expr, Scope], Block]
+    views: dict[str, exp.Expr] = field(default_factory=dict)
     outer: Scope | None = None
     aliases: dict[str, str] = field(default_factory=dict)
 
@@ -76,7 +76,7 @@ def flat(name: str) -> exp.Column:
     return exp.column(exp.to_identifier(name, quoted=True))
 
 
-def flatten(tree: exp.Expression, scope: Scope) -> exp.Expression:
+def flatten(tree: exp.Expr, scope: Scope) -> exp.Expr:
     """The same expression over flat columns; a subquery in it is left to be read by itself."""
     copied = tree.copy()
     for column in list(copied.find_all(exp.Column)):
@@ -93,9 +93,9 @@ def flatten(tree: exp.Expression, scope: Scope) -> exp.Expression:
     return copied
 
 
-def inside_query(node: exp.Expression, tree: exp.Expression) -> bool:
+def inside_query(node: exp.Expr, tree: exp.Expr) -> bool:
     """Whether a node belongs to a subquery of the tree."""
-    above: exp.Expression | None = node
+    above: exp.Expr | None = node
     while above is not None and above is not tree:
         above = above.parent
         if isinstance(above, exp.Query):
@@ -103,18 +103,18 @@ def inside_query(node: exp.Expression, tree: exp.Expression) -> bool:
     return False
 
 
-def outside(tree: exp.Expression, scope: Scope) -> bool:
+def outside(tree: exp.Expr, scope: Scope) -> bool:
     """Whether an expression reads a column of a SELECT around this one."""
     return any(not scope.find(c.table)[1] for c in tree.find_all(exp.Column) if c.table)
 
 
-def as_term(flattened: exp.Expression) -> Term:
+def as_term(flattened: exp.Expr) -> Term:
     """An expression over flat columns as a value of the algebra."""
     columns = frozenset(c.name for c in flattened.find_all(exp.Column) if c.name)
     return Term(flattened.sql(DIALECT), columns)
 
 
-def as_condition(flattened: exp.Expression) -> Condition:
+def as_condition(flattened: exp.Expr) -> Condition:
     """A conjunct over flat columns, with the equality that it may be."""
     bare = flattened.unnest()
     if isinstance(bare, exp.EQ):
@@ -124,14 +124,14 @@ def as_condition(flattened: exp.Expression) -> Condition:
     return Condition(as_term(flattened))
 
 
-def as_order(ordered: exp.Ordered, key: exp.Expression) -> Order:
+def as_order(ordered: exp.Ordered, key: exp.Expr) -> Order:
     """One key of an order; Spark puts nulls first when it ascends and last when it descends."""
     descending = bool(ordered.args.get("desc"))
     said = ordered.args.get("nulls_first")
     return Order(as_term(key), descending, bool(said) if said is not None else not descending)
 
 
-def conjuncts(tree: exp.Expression | None) -> Iterator[exp.Expression]:
+def conjuncts(tree: exp.Expr | None) -> Iterator[exp.Expr]:
     """The parts of a condition that must all hold.
 
     An OR whose every branch repeats a part gives that part up, so that joins can use it.
@@ -148,13 +148,13 @@ def conjuncts(tree: exp.Expression | None) -> Iterator[exp.Expression]:
     yield bare
 
 
-def shared_by_all(tree: exp.Or) -> list[exp.Expression]:
+def shared_by_all(tree: exp.Or) -> list[exp.Expr]:
     """The parts that each branch of an OR repeats."""
     branches = [list(conjuncts_of_and(branch)) for branch in tree.flatten()]
     return [part for part in branches[0] if all(part in other for other in branches[1:])]
 
 
-def conjuncts_of_and(tree: exp.Expression) -> Iterator[exp.Expression]:
+def conjuncts_of_and(tree: exp.Expr) -> Iterator[exp.Expr]:
     bare = tree.unnest()
     if isinstance(bare, exp.And):
         yield from conjuncts_of_and(bare.left)
@@ -163,7 +163,7 @@ def conjuncts_of_and(tree: exp.Expression) -> Iterator[exp.Expression]:
         yield bare
 
 
-def has_query(tree: exp.Expression) -> bool:
+def has_query(tree: exp.Expr) -> bool:
     """Whether an expression holds a subquery."""
     return tree.find(exp.Query) is not None
 
@@ -174,4 +174,4 @@ class Core:
 
     sources: list[Node]
     conditions: list[Condition] = field(default_factory=list)
-    pointing_out: list[exp.Expression] = field(default_factory=list)
+    pointing_out: list[exp.Expr] = field(default_factory=list)

@@ -60,7 +60,7 @@ def joined(core: Core) -> Node:
     return Inner(tuple(core.sources), tuple(core.conditions))
 
 
-def read_source(source: exp.Expression, scope: Scope) -> Node:
+def read_source(source: exp.Expr, scope: Scope) -> Node:
     """One relation of FROM under its alias."""
     alias = source.alias_or_name
     if isinstance(source, exp.Table) and not isinstance(source.this, exp.Identifier):

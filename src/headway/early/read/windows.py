@@ -17,9 +17,7 @@ TELL_TIES_APART = {
 }  # fmt: skip
 
 
-def windowed(
-    child: Node, trees: Sequence[exp.Expression], scope: Scope
-) -> tuple[Node, list[exp.Expression]]:
+def windowed(child: Node, trees: Sequence[exp.Expr], scope: Scope) -> tuple[Node, list[exp.Expr]]:
     """The relation with its window functions as columns, and the expressions over those."""
     overs: list[Over] = []
     changed = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headway.early.algebra import Call, Group, Output, Term
+from headway.early.algebra import Call, Group, Output, Project, Term
 from headway.early.contracts import AT_START, MOVING, Contract
 from headway.early.progress import FOREVER, FROM, UNTIL
 from headway.early.relation import (
@@ -20,7 +20,6 @@ from headway.early.relation import (
 )
 from headway.early.rules.parts import Parts, taken_apart, wanted_types
 from headway.early.rules.rows import project, steps
-from headway.early.algebra import Project
 
 
 def group(node: Group, child: Relation, known: Known) -> Relation:
@@ -36,8 +35,8 @@ def group(node: Group, child: Relation, known: Known) -> Relation:
     parts = parts_of(node, child, known)
     if parts is None:
         return at_each_point(node, child)
-    return summed_along(node, child, parts) if child.contract.inclusive else merged(
-        node, child, parts
+    return (
+        summed_along(node, child, parts) if child.contract.inclusive else merged(node, child, parts)
     )
 
 
@@ -84,7 +83,9 @@ def complete(node: Group, child: Relation, known: Known) -> Relation:
     kept = {column: (name,) for column, name in plain_keys(node).items()}
     contract = AT_START if starts else child.contract.over(kept)
     why = "there from the start" if starts else "progress follows the key of the group"
-    return Relation(sql, names_of(node), contract, Step(title(node), "complete", why, steps([child])))
+    return Relation(
+        sql, names_of(node), contract, Step(title(node), "complete", why, steps([child]))
+    )
 
 
 def has_floats(node: Group, child: Relation, known: Known) -> bool:
@@ -127,7 +128,9 @@ def summed_along(node: Group, child: Relation, parts: list[Parts]) -> Relation:
     by = f"PARTITION BY {listed(keys)} " if keys else ""
     along = f"OVER ({by}ORDER BY {FROM} ROWS UNBOUNDED PRECEDING)"
     sums = [
-        f"{part.merge}(`{part.name}`) {along} AS `{part.name}`" for one in parts for part in one.parts
+        f"{part.merge}(`{part.name}`) {along} AS `{part.name}`"
+        for one in parts
+        for part in one.parts
     ]
     until = f"LEAD({FROM}, 1, {FOREVER}) OVER ({by}ORDER BY {FROM}) AS {UNTIL}"
     inside = partial(node, child, parts, [FROM])
@@ -152,7 +155,9 @@ def merged(node: Group, child: Relation, parts: list[Parts]) -> Relation:
     )
     sums = [f"{part.merge}(`{part.name}`) AS `{part.name}`" for part in every]
     by = listed(quoted(keys), [POINT])
-    at_point = f"SELECT {listed(quoted(keys), sums, [POINT])} FROM ({stabbed(inside)}) GROUP BY {by}"
+    at_point = (
+        f"SELECT {listed(quoted(keys), sums, [POINT])} FROM ({stabbed(inside)}) GROUP BY {by}"
+    )
     sql = f"SELECT {listed(quoted(keys), finishing(node, parts), AT_POINT)} FROM ({at_point})"
     why = "tuples leave, so partial results are merged at each point"
     return Relation(sql, names_of(node), MOVING, Step("aggregate", "merged", why, steps([child])))
@@ -164,7 +169,7 @@ def at_each_point(node: Group, child: Relation) -> Relation:
     by = listed((key.term.text for key in node.keys), [POINT])
     rows, calls = stabbed(child), [f"{call.text} AS `{call.name}`" for call in node.calls]
     if not node.keys:
-        # A point without tuples has an answer too, so each point brings one row that is not looked at.
+        # A point without tuples has an answer too, so each brings one row that is not looked at.
         names = quoted(child.columns)
         empty = listed((f"NULL AS {name}" for name in names), [POINT, "FALSE AS hw_here"])
         every = f"SELECT {empty} FROM (SELECT EXPLODE(SEQUENCE({FIRST}, {{last}})) AS {POINT})"
@@ -173,7 +178,9 @@ def at_each_point(node: Group, child: Relation) -> Relation:
     inside = f"SELECT {listed(shown, calls, [POINT])} FROM ({rows}) GROUP BY {by}"
     sql = f"SELECT {listed(quoted(names_of(node)), AT_POINT)} FROM ({inside})"
     why = "an aggregate that cannot be taken apart"
-    return Relation(sql, names_of(node), MOVING, Step("aggregate", "recompute", why, steps([child])))
+    return Relation(
+        sql, names_of(node), MOVING, Step("aggregate", "recompute", why, steps([child]))
+    )
 
 
 def looking(call: Call) -> str:

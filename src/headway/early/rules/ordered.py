@@ -65,7 +65,7 @@ def over_text(over: Over, child: Relation, more: list[str]) -> str:
 
 
 def top(node: Top, child: Relation) -> Relation:
-    """The first rows at each point; of tuples that enter together, only the first can be among them."""
+    """The first rows at each point; of tuples that enter together, only the first can be in it."""
     order = listed((key.text for key in node.order), quoted(child.columns))
     last = node.skip + node.limit
     between = f"hw_rank > {node.skip} AND hw_rank <= {last}"

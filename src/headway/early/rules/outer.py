@@ -25,7 +25,9 @@ def outer(node: Outer, left: Relation, right: Relation) -> Relation:
     ]
     if node.full:
         parts.append(semi(Match(right, left, node.conditions, anti=True)))
-    sql = " UNION ALL ".join(f"SELECT {with_nulls(part, columns)} FROM ({part.sql})" for part in parts)
+    sql = " UNION ALL ".join(
+        f"SELECT {with_nulls(part, columns)} FROM ({part.sql})" for part in parts
+    )
     why = "matches, and rows while they have none"
     return Relation(sql, columns, MOVING, Step(name_of(node), "split", why, steps([left, right])))
 

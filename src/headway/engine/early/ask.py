@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import tempfile
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -61,13 +62,15 @@ def ask(
     points: int | None = None,
     folder: str | Path | None = None,
     budget: Budget | None = None,
+    chunk: int | None = None,
     spark: SparkSession | None = None,
     clock: Clock | None = None,
 ) -> Asking:
     """Ask a question of annotated tables; iterate over the answers, and stop whenever it is enough.
 
     A table that is not annotated is there from the start, as a dimension is. With `folder`, the
-    answers are kept, and asking again goes on after the last complete point.
+    answers are kept, and asking again goes on after the last complete point. `chunk` fixes how
+    many points each Spark job answers; otherwise jobs grow within the budget.
     """
     stored, session = settled(tables, spark)
     every = common_points(stored)
@@ -75,7 +78,8 @@ def ask(
     batch = -(-every // wanted)
     beside = session_beside(session)
     seen = Tables(beside, stored, -(-every // batch), batch)
-    return Asking(seen, plan_question(seen, sql), folder, budget, clock)
+    way = Way(budget or Budget(), chunk, clock or SystemClock())
+    return Asking(seen, plan_question(seen, sql), folder, way)
 
 
 def settled(
@@ -94,19 +98,28 @@ def settled(
     return stored, spark or our_spark()
 
 
-class Asking:
-    """A question under way: an iterator over its answers, each exact for the tuples of its point."""
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How answers are paced: by a budget, or in chunks of a fixed size."""
 
-    def __init__(
-        self,
-        tables: Tables,
-        plan: Plan,
-        folder: str | Path | None,
-        budget: Budget | None,
-        clock: Clock | None,
-    ) -> None:
-        self._tables, self._plan = tables, plan
-        self._budget, self._clock = budget or Budget(), clock or SystemClock()
+    budget: Budget
+    chunk: int | None
+    clock: Clock
+
+    def next(self, shares: list[float], done: list[Spent]) -> Chunk | None:
+        """The next chunk, or None after the last point."""
+        if self.chunk is None:
+            return next_chunk(shares, done, self.budget)
+        first = done[-1].chunk.last + 1 if done else 0
+        last = min(len(shares), first + self.chunk) - 1
+        return Chunk(first, last) if first <= last else None
+
+
+class Asking:
+    """A question under way: iterate over its answers, each exact for the tuples of its point."""
+
+    def __init__(self, tables: Tables, plan: Plan, folder: str | Path | None, way: Way) -> None:
+        self.tables, self._plan, self._way = tables, plan, way
         self._journal = Journal(Path(folder), identity(tables, plan)) if folder else None
         self._spent: list[Spent] = []
         self._shares = tables.shares()
@@ -119,7 +132,7 @@ class Asking:
 
     @property
     def points(self) -> int:
-        return self._tables.points
+        return self.tables.points
 
     @property
     def spent(self) -> tuple[Spent, ...]:
@@ -132,13 +145,13 @@ class Asking:
             for chunk, rows in self._journal.kept():
                 self._spent.append(Spent(chunk, 0.0))
                 yield from self._answers(chunk, rows)
-        while (chunk := next_chunk(self._shares, self._spent, self._budget)) is not None:
-            begun = self._clock.monotonic()
-            rows = compute(self._tables, self._plan, chunk)
-            self._spent.append(Spent(chunk, self._clock.monotonic() - begun))
+        while (wanted := self._way.next(self._shares, self._spent)) is not None:
+            begun = self._way.clock.steady_s()
+            rows = compute(self.tables, self._plan, wanted)
+            self._spent.append(Spent(wanted, self._way.clock.steady_s() - begun))
             if self._journal is not None:
-                self._journal.keep(chunk, rows)
-            yield from self._answers(chunk, rows)
+                self._journal.keep(wanted, rows)
+            yield from self._answers(wanted, rows)
 
     def _answers(self, chunk: Chunk, rows: pa.Table) -> Iterator[Answer]:
         for point in chunk.points:

@@ -13,6 +13,7 @@ from headway.early.contracts import AT_START
 from headway.early.lower import lower_query
 from headway.early.progress import FOREVER, FROM, UNTIL
 from headway.early.read.query import parse, read_query
+from headway.early.read.total import totally_ordered
 from headway.early.relation import Known, Relation, Step
 from headway.engine.early.answers import Shape, order_by
 from headway.engine.early.views import Tables, analysed, expected_schema
@@ -43,7 +44,7 @@ def plan_question(tables: Tables, sql: str) -> Plan:
         query = read_query(sql, columns)
         contracts = {name: one.contract for name, one in tables.stored.items()}
         many = lower_query(query, Known(contracts, tables.types))
-        still = {name: AT_START for name in contracts}
+        still = dict.fromkeys(contracts, AT_START)
         single = lower_query(query, Known(still, tables.types))
     except NoRule as missing:
         step = Step("query", "recompute", f"no rule for {missing}")
@@ -77,7 +78,7 @@ def recomputed(tables: Tables, plan: Plan, chunk: Chunk) -> pa.Table:
     parts = []
     for point in chunk.points:
         tables.stabbed(point)
-        rows = analysed(tables.session, plan.sql).toArrow()
+        rows = analysed(tables.session, totally_ordered(plan.sql)).toArrow()
         rows = rows.rename_columns([f"c{n}" for n in range(rows.num_columns)])
         until = point + 1 if point < tables.points - 1 else FOREVER
         rows = rows.append_column(FROM, pa.array([point] * rows.num_rows, pa.int32()))

@@ -1,4 +1,4 @@
-"""Annotated tables at rest: Parquet in buckets of progress, with a manifest that says what is where.
+"""Annotated tables at rest: Parquet in buckets of progress, with a manifest of what is where.
 
 A slice of progress is a list of files, so early points read little. The manifest is written last
 and by renaming, so a table is either all there or not there.
@@ -56,9 +56,7 @@ class Stored:
         return sum(self.entering)
 
 
-def annotate(
-    df: DataFrame, sampling: Sampling, folder: str | Path, source: str = ""
-) -> Stored:
+def annotate(df: DataFrame, sampling: Sampling, folder: str | Path, source: str = "") -> Stored:
     """Give each tuple its progress and store the table; twice gives the same progress."""
     folder = Path(folder)
     spark = df.sparkSession

@@ -115,9 +115,7 @@ def expected_schema(tables: Tables, sql: str) -> StructType:
 
 def common_points(stored: Mapping[str, Stored]) -> int:
     """The number of points that all moving tables agree on."""
-    found = {
-        name: one.sampling.points for name, one in stored.items() if not one.contract.at_start
-    }
+    found = {name: one.sampling.points for name, one in stored.items() if not one.contract.at_start}
     if len(set(found.values())) > 1:
         said = ", ".join(f"{name} has {count}" for name, count in sorted(found.items()))
         raise QueryError(f"tables must be annotated with as many points; {said}")

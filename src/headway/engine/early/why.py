@@ -49,7 +49,7 @@ class Lineage:
         shown = self._plan.query.shown
         wanted = {shown[names.index(name)]: value for name, value in key.items()}
         self._tables.at(Chunk(point, point))
-        known = Known({name: AT_START for name in self._tables.stored}, self._tables.types)
+        known = Known(dict.fromkeys(self._tables.stored, AT_START), self._tables.types)
         traced = behind(self._plan.query, known, tuple(wanted))
         found = {}
         for table, sql in traced.items():

@@ -72,7 +72,8 @@ BEYOND: dict[str, str] = {
     "exists_unequal": """
         SELECT count(*) AS n FROM orders o
         WHERE o_custkey < 300 AND EXISTS (
-          SELECT 1 FROM orders p WHERE p.o_custkey = o.o_custkey AND p.o_totalprice > o.o_totalprice)""",
+          SELECT 1 FROM orders p
+          WHERE p.o_custkey = o.o_custkey AND p.o_totalprice > o.o_totalprice)""",
     "not_in_moving": """
         SELECT count(*) AS n FROM supplier
         WHERE s_suppkey NOT IN (SELECT l_suppkey FROM lineitem WHERE l_quantity = 50)""",
@@ -153,7 +154,8 @@ BEYOND: dict[str, str] = {
         GROUP BY l_returnflag""",
     "subquery_in_or": """
         SELECT count(*) AS n FROM customer
-        WHERE c_acctbal > 9000 OR c_custkey IN (SELECT o_custkey FROM orders WHERE o_totalprice > 3e5)""",
+        WHERE c_acctbal > 9000
+          OR c_custkey IN (SELECT o_custkey FROM orders WHERE o_totalprice > 3e5)""",
     "lateral_view": """
         SELECT word, count(*) AS n FROM orders LATERAL VIEW explode(split(o_comment, ' ')) w AS word
         GROUP BY word HAVING count(*) > 50""",

@@ -1,0 +1,1 @@
+"""Benchmarks of early answers: exactness, time, memory, convergence and stages."""

@@ -1,0 +1,81 @@
+"""Are early answers exact, and the same each time? Each point against a batch over its tuples."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from headway.benches.early.questions import Question, all_questions
+from headway.benches.early.sequences import Wish, sequences_of
+from headway.benches.options import Bar, BenchOptions, progress
+from headway.early.sampling import Sampling
+from headway.engine.early.ask import ask
+from headway.engine.early.exactness import check_points
+from headway.engine.early.library import Library, growing, mixed
+from headway.engine.early.oracle import register_functions
+from headway.engine.spark.session import open_session
+from headway.workloads.tpch.data import make_tables
+
+SENTENCE = "Early answers at every point, against batch queries over the same tuples."
+Way = Callable[[str, int], Sampling]
+
+
+def run(options: BenchOptions) -> dict[str, Any]:
+    """Ask every question of tuples that stay and of tuples that leave, and check each point.
+
+    Then ask again in other ways: with one core, in other chunks, and killed and resumed. A quick
+    run draws some of the questions; `--full` asks all of them of both kinds of tuples.
+    """
+    points = 6 if options.quick else 20
+    questions = all_questions()
+    chance = random.Random(options.seed)
+    if options.quick:
+        questions = chance.sample(questions, 8)
+    with TemporaryDirectory(prefix="headway-exact-") as place:
+        folder = Path(place)
+        tables = make_tables(folder / "tables", 0.002 if options.quick else 0.01)
+        spark = open_session("local[2]")
+        try:
+            register_functions(spark)
+            library = Library(spark, folder / "annotated", tables)
+            asked = [(q, way) for q in questions for way in ways(q, chance, options.full)]
+            with progress(len(asked), "questions") as bar:
+                wrong = exactly([(q, way, points) for q, way in asked], library, bar)
+        finally:
+            spark.stop()
+        differ = sequences_of(Wish(questions, folder, points, options.seed))
+    figures = {
+        "points_checked": len(asked) * points,
+        "wrong": len(wrong),
+        "sequences_differ": differ.differ,
+        "questions": len(questions),
+        "sequences": differ.sequences,
+        "kills": differ.kills,
+        "recomputed": sorted(differ.recomputed),
+        "which_wrong": wrong[:10],
+        "seed": options.seed,
+    }
+    options.keep("exact", figures)
+    return figures
+
+
+def ways(question: Question, chance: random.Random, full: bool) -> list[Way]:
+    """Tuples that stay, tuples of which some leave, or both."""
+    if full or question.name.startswith("q"):
+        return [growing, mixed]
+    return [chance.choice([growing, mixed])]
+
+
+def exactly(asked: list[tuple[Question, Way, int]], library: Library, bar: Bar) -> list[str]:
+    """What was found wrong: the question, the point and the difference."""
+    wrong: list[str] = []
+    for question, way, points in asked:
+        tables = library.open(question.keys, points, way)
+        asking = ask(question.sql, tables)
+        for point, difference in check_points(asking, question.checked_by):
+            wrong.append(f"{question.name}, {way.__name__}, point {point}: {difference}")
+        bar.advance(note=question.name)
+    return wrong

@@ -1,0 +1,62 @@
+"""What is right: the query as Spark runs it, over the tuples of one point and nothing else."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import SparkSession
+from pyspark.sql.pandas.functions import pandas_udf
+from pyspark.sql.types import LongType, StringType
+
+from headway.early.read.total import totally_ordered
+from headway.engine.early.views import Tables, analysed
+
+# Small data, many questions: to compile code for each of them would take longer than to run it.
+QUICKLY = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+
+
+def answer_by_batch(tables: Tables, sql: str, point: int) -> pa.Table:
+    """The answer at a point as a batch query gives it."""
+    tables.stabbed(point)
+    return analysed(tables.session, totally_ordered(sql)).toArrow()
+
+
+def differs(found: pa.Table, wanted: pa.Table) -> str | None:
+    """How two answers differ as bags of rows, or None; floats may differ by their last digits."""
+    if found.num_rows != wanted.num_rows:
+        return f"{found.num_rows} rows instead of {wanted.num_rows}"
+    ours, theirs = (Counter(map(rounded, table_rows(table))) for table in (found, wanted))
+    if ours == theirs:
+        return None
+    extra, missing = ours - theirs, theirs - ours
+    return f"has {next(iter(extra))} instead of {next(iter(missing))}"
+
+
+def table_rows(table: pa.Table) -> list[tuple[Any, ...]]:
+    columns = [column.to_pylist() for column in table.columns]
+    return list(zip(*columns, strict=True)) if columns else []
+
+
+def rounded(row: tuple[Any, ...]) -> str:
+    """A row as text, floats to nine digits."""
+    return repr(tuple(as_seen(value) for value in row))
+
+
+def as_seen(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isnan(value) or math.isinf(value) else f"{value:.9g}"
+    return value
+
+
+def register_functions(spark: SparkSession) -> None:
+    """The user functions that some questions call: a plain one, and one over pandas."""
+    spark.udf.register("loud_name", lambda text: text.upper() + "!", StringType())
+
+    def squared(values: Any) -> Any:
+        return values * values
+
+    over_pandas: Any = pandas_udf
+    spark.udf.register("squared", over_pandas(squared, LongType()))

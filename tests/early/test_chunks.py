@@ -1,0 +1,43 @@
+"""Chunks: every point once and in order, the first one soon, all of them within the budget."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headway.early.chunks import FIXED_S, Budget, Chunk, Spent, buckets, next_chunk
+
+
+def played(points: int, full_s: float, budget: Budget) -> list[Spent]:
+    """All chunks of a question whose full query takes `full_s`."""
+    shares = [(n + 1) / points for n in range(points)]
+    done: list[Spent] = []
+    while (chunk := next_chunk(shares, done, budget)) is not None:
+        done.append(Spent(chunk, FIXED_S + full_s * shares[chunk.last]))
+    return done
+
+
+@given(st.integers(1, 200), st.floats(0, 1000), st.floats(1, 5))
+def test_every_point_is_answered_once_and_in_order(points: int, full_s: float, most: float) -> None:
+    done = played(points, full_s, Budget(most))
+    assert [p for one in done for p in one.chunk.points] == list(range(points))
+    assert done[0].chunk == Chunk(0, 0)
+
+
+@given(st.integers(2, 200), st.floats(10, 1000))
+def test_a_long_question_stays_within_its_budget(points: int, full_s: float) -> None:
+    done = played(points, full_s, Budget(1.6))
+    least = sum(FIXED_S + full_s * share for share in (1 / points, 1.0))
+    assert sum(one.measured_s for one in done) <= max(1.6 * (full_s + FIXED_S), least) + 1e-6
+
+
+def test_a_larger_budget_gives_answers_in_between() -> None:
+    assert len(played(100, 100.0, Budget(1.01))) == 2
+    assert len(played(100, 100.0, Budget(2.0))) > 4
+
+
+@given(st.integers(1, 5000))
+def test_stored_points_are_laid_out_in_few_buckets(points: int) -> None:
+    laid = buckets(points)
+    assert [p for one in laid for p in one.points] == list(range(points))
+    assert len(laid) <= 14

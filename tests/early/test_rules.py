@@ -1,0 +1,78 @@
+"""Each rule as text: a question and its tables above the line, how it is answered below it.
+
+HEADWAY_GOLDEN=write writes the answers anew.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from headway.early.lower import lower_query
+from headway.early.read.query import read_query
+from headway.early.relation import Known, Relation, Step
+from headway.early.sampling import Sampling
+from headway.errors import NoRule, QueryError
+from tests.early.tables import TYPES, sampled, types_of
+
+FILES = sorted((Path(__file__).parent / "rules").glob("*.txt"))
+LINE = "-" * 40
+
+
+def lowered(asked: dict[str, str]) -> Relation:
+    query = read_query(asked["question"], TYPES)
+    return lower_query(query, Known(sampled(asked.get("by", "")), types_of))
+
+
+def told(step: Step, depth: int = 0) -> str:
+    line = f"{'  ' * depth}{step.operator}: {step.rule} ({step.because})\n"
+    return line + "".join(told(under, depth + 1) for under in step.under)
+
+
+def answer(asked: dict[str, str]) -> str:
+    try:
+        relation = lowered(asked)
+    except (NoRule, QueryError) as error:
+        return f"{type(error).__name__}: {error}\n"
+    return f"{told(relation.step)}\n{broken(relation.sql)}\n"
+
+
+def broken(sql: str) -> str:
+    """SQL with a line for each relation, so that a change shows where it is."""
+    for word in (" FROM (", " JOIN (", " UNION ALL ", " WHERE ", " GROUP BY "):
+        sql = sql.replace(word, f"\n{word[1:]}")
+    return sql
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_a_question_is_answered_by_the_rule_that_is_kept(file: Path) -> None:
+    above, _, below = file.read_text().partition(f"{LINE}\n")
+    asked = dict(line.split(": ", 1) for line in above.splitlines() if line)
+    found = answer(asked)
+    if os.environ.get("HEADWAY_GOLDEN") == "write":
+        file.write_text(f"{above}{LINE}\n{found}")
+        return
+    assert found == below
+
+
+def test_there_are_rules_to_compare() -> None:
+    assert len(FILES) >= 20
+
+
+def test_progress_that_follows_the_key_completes_its_groups() -> None:
+    by_key = lowered({"question": "SELECT k, sum(v) FROM t GROUP BY k", "by": "t=k"})
+    by_row = lowered({"question": "SELECT k, sum(v) FROM t GROUP BY k", "by": "t=row"})
+    assert (by_key.step.rule, by_row.step.rule) == ("complete", "additive")
+    assert by_key.contract.inclusive
+    assert not by_row.contract.inclusive
+
+
+def test_equal_keys_under_another_seed_are_not_aligned() -> None:
+    question = "SELECT count(*) FROM t JOIN u ON t.k = u.k"
+    same = lowered({"question": question, "by": "t=k u=k"})
+    other = Known({**sampled("t=k"), "u": Sampling("key", ("k",), 20, seed=7).contract()}, types_of)
+    apart = lower_query(read_query(question, TYPES), other)
+    assert same.step.under[0].rule == "aligned"
+    assert apart.step.under[0].rule == "intersected"

@@ -1,0 +1,68 @@
+"""Samples grow as they are asked to, and wrong wishes are refused with their cure."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headway.early.progress import Interval, coarsen
+from headway.early.sampling import HASHES, Sampling, from_json, start_text, thresholds
+from headway.errors import QueryError
+
+
+@given(st.integers(1, 50), st.floats(0.5, 3))
+def test_each_point_brings_its_share(points: int, growth: float) -> None:
+    ends = [0, *thresholds(points, growth), HASHES]
+    sizes = [b - a for a, b in itertools.pairwise(ends)]
+    assert len(sizes) == points
+    assert sum(sizes) == HASHES
+    for one, other in itertools.pairwise(sizes):
+        assert abs(other - one * growth) <= 1 + growth
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"kind": "chance"}, "a sample grows by"),
+        ({"kind": "key"}, "by which column"),
+        ({"kind": "row", "points": 0}, "points must be between"),
+        ({"kind": "row", "growth": 0.0}, "growth must be between"),
+        ({"kind": "row", "stay": 0}, "at least one point"),
+    ],
+)
+def test_a_sample_that_cannot_be_drawn_is_refused(wrong: dict[str, object], said: str) -> None:
+    with pytest.raises(QueryError, match=said):
+        Sampling(**wrong)  # type: ignore[arg-type]
+
+
+def test_a_key_that_is_not_there_is_named() -> None:
+    with pytest.raises(QueryError, match=r"no column `k`.*there are a, b"):
+        start_text(Sampling("key", ("k",)), ["a", "b"], ["int", "string"])
+
+
+def test_whole_numbers_of_all_sizes_are_hashed_alike() -> None:
+    small = start_text(Sampling("key", ("k",)), ["k"], ["int"])
+    large = start_text(Sampling("key", ("k",)), ["k"], ["bigint"])
+    assert small == large
+
+
+def test_a_manifest_keeps_the_whole_strategy() -> None:
+    wanted = Sampling("key", ("a", "b"), 50, seed=3, growth=1.5, stay=4)
+    assert from_json(wanted.as_json()) == wanted
+
+
+@given(st.integers(0, 50), st.integers(1, 50), st.integers(0, 50), st.integers(1, 50))
+def test_a_join_holds_where_both_sides_hold(a: int, long: int, b: int, wide: int) -> None:
+    one, other = Interval(a, a + long), Interval(b, b + wide)
+    met = one.meet(other)
+    for point in range(101):
+        both = one.holds(point) and other.holds(point)
+        assert both == (met is not None and met.holds(point))
+
+
+@given(st.integers(0, 1000), st.integers(1, 20))
+def test_a_batching_function_keeps_the_order_of_points(point: int, by: int) -> None:
+    assert coarsen(point, by) <= coarsen(point + 1, by) <= coarsen(point, by) + 1
