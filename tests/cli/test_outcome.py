@@ -14,7 +14,7 @@ from headway.cli.main import run_app
 from headway.cli.options import seconds_or_none
 from headway.cli.outcome import Exit, UsedWrongly, exit_code_of
 from headway.cli.running.follow import Handle, Wanted
-from headway.errors import FlowError, GoalError
+from headway.errors import FlowError, GoalError, QueryError
 
 
 def raising(error: BaseException) -> Callable[[], None]:
@@ -38,6 +38,7 @@ def test_nothing_raised_is_done() -> None:
     ("error", "code"),
     [
         (FlowError("two steps"), Exit.USED_WRONGLY),
+        (QueryError("no table"), Exit.USED_WRONGLY),
         (GoalError("no goal"), Exit.USED_WRONGLY),
         (UsedWrongly("no file"), Exit.USED_WRONGLY),
         (SystemExit(3), Exit.GOAL_MISSED),

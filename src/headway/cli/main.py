@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from headway.cli.asking.ask import ask
 from headway.cli.bench import bench
 from headway.cli.demo import demo
 from headway.cli.outcome import exit_code_of
@@ -34,6 +35,7 @@ app = typer.Typer(
 )
 app.command("demo")(demo)
 app.command("run")(run_file)
+app.command("ask")(ask)
 app.command("explain")(explain_file)
 app.command("profile")(profile)
 app.command("plan")(plan)

@@ -8,7 +8,7 @@ from enum import IntEnum
 
 from rich.console import Console
 
-from headway.errors import FlowError, GoalError, HeadwayError
+from headway.errors import FlowError, GoalError, HeadwayError, QueryError
 
 INTERRUPTED = 130  # what typer makes of Ctrl-C
 
@@ -39,7 +39,7 @@ def exit_code_of(command: Callable[[], None], *, debug: bool, stderr: Console) -
         if debug:
             say(stderr, traceback.format_exc().rstrip())
         say(stderr, message_of(error, debug=debug))
-        wrong = isinstance(error, UsedWrongly | GoalError | FlowError)
+        wrong = isinstance(error, UsedWrongly | GoalError | FlowError | QueryError)
         return Exit.USED_WRONGLY if wrong else Exit.FAILED
     return Exit.DONE
 

@@ -55,6 +55,8 @@ def is_aggregate(tree: exp.Expr) -> bool:
     """Whether a node is an aggregate as a whole, with its FILTER and its WITHIN GROUP."""
     if isinstance(tree, exp.Filter | exp.WithinGroup):
         return True
+    if isinstance(tree, exp.Grouping | exp.GroupingId):
+        return False
     if isinstance(tree, exp.AggFunc):
         return True
     return isinstance(tree, exp.Func) and function_name(tree) in AGGREGATES

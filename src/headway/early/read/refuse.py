@@ -41,7 +41,7 @@ def why_it_changes(node: exp.Func) -> str | None:
     if name in TAKE_WHAT_COMES_FIRST and not inside_window(node):
         return "takes whichever row comes first; use min, max, min_by or max_by instead"
     if name in IN_ORDER_OF_ARRIVAL and not is_sorted(node):
-        return f"keeps the order in which rows come; write array_sort({name}(...)) instead"
+        return f"keeps the order in which rows come; write array_sort({node.sql('spark')}) instead"
     return None
 
 

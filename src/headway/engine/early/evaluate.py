@@ -17,7 +17,7 @@ from headway.early.read.total import totally_ordered
 from headway.early.relation import Known, Relation, Step
 from headway.engine.early.answers import Shape, order_by
 from headway.engine.early.views import Tables, analysed, expected_schema
-from headway.errors import NoRule
+from headway.errors import NoRule, QueryError
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +48,10 @@ def plan_question(tables: Tables, sql: str) -> Plan:
         single = lower_query(query, Known(still, tables.types))
     except NoRule as missing:
         step = Step("query", "recompute", f"no rule for {missing}")
+        return Plan(sql, Shape(names), schema, step)
+    except QueryError as misread:
+        # Spark understood the query itself, so what it does not understand is our reading of it.
+        step = Step("query", "recompute", f"no rule fits: {misread}")
         return Plan(sql, Shape(names), schema, step)
     shape = Shape(names, order_by(many.columns, query.order))
     return Plan(sql, shape, schema, many.step, query, many, single)

@@ -55,8 +55,5 @@ def register_functions(spark: SparkSession) -> None:
     """The user functions that some questions call: a plain one, and one over pandas."""
     spark.udf.register("loud_name", lambda text: text.upper() + "!", StringType())
 
-    def squared(values: Any) -> Any:
-        return values * values
-
     over_pandas: Any = pandas_udf
-    spark.udf.register("squared", over_pandas(squared, LongType()))
+    spark.udf.register("squared", over_pandas(lambda values: values * values, LongType()))

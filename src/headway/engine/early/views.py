@@ -97,7 +97,8 @@ def analysed(session: SparkSession, sql: str) -> DataFrame:
     try:
         return session.sql(sql)
     except (AnalysisException, ParseException) as error:
-        raise QueryError(str(error).split("\n\nJVM stacktrace")[0]) from error
+        # Spark's plan below its complaint says nothing to whoever wrote the query.
+        raise QueryError(str(error).partition("\n")[0].rstrip(";")) from error
 
 
 def expected_schema(tables: Tables, sql: str) -> StructType:

@@ -1,0 +1,1 @@
+"""`headway ask`: early answers of stored data, from the command line."""
