@@ -48,7 +48,7 @@ bench: setup ## List the benchmarks; run one with `.venv/bin/headway bench NAME`
 lock: ## Pin every dependency with its hashes.
 	$(PYTHON) -m venv $(VENV)-lock && $(VENV)-lock/bin/pip install --quiet uv
 	$(VENV)-lock/bin/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url \
-	    --no-emit-find-links --no-header --extra dev --extra build pyproject.toml -o requirements.lock
+	    --no-emit-find-links --no-header --extra dev --extra build --extra bench pyproject.toml -o requirements.lock
 
 clean: ## Remove the environment and everything that runs left behind.
 	rm -rf $(VENV) $(VENV)-lock .headway headway-report build
