@@ -3,6 +3,9 @@
     headway   ##--------##--------##---     # works on a batch
     by hand   --####------####------###     - waits in its sink, its last answers out
 
+What a batch leaves behind in caches and compilers falls on the next one, so from round to round
+the others go in turned order: each follows every other as often.
+
 A contestant's batch is timed from when it is let go on to when its next answers are out: commit,
 planning, reading, computing and publishing, and nothing of the others' work.
 """
@@ -50,4 +53,9 @@ class Relay:
             self._holder = self._order[0]
 
     def _after(self, name: str) -> str:
-        return self._order[(self._order.index(name) + 1) % len(self._order)]
+        place = self._order.index(name) + 1
+        if place < len(self._order):
+            return self._order[place]
+        first, *others = self._order
+        self._order = [first, *reversed(others)]
+        return first

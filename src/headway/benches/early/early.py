@@ -1,0 +1,91 @@
+"""How much sooner is the first answer, and what do all of them cost? Against the full query."""
+
+from __future__ import annotations
+
+import random
+import statistics
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from headway.benches.options import Bar, BenchOptions, progress
+from headway.engine.early.library import Library
+from headway.engine.early.race import Race
+from headway.engine.spark.session import open_session
+from headway.workloads.tpch.data import make_tables
+from headway.workloads.tpch.queries import KEYS, NAMES, query
+
+SENTENCE = "TPC-H early at 10 and at 100 points, against the full query on the same Spark."
+STORED_POINTS = 100
+FEW = 10
+
+
+def run(options: BenchOptions) -> dict[str, Any]:
+    """Time each query in full and early, by turns and warm; a default run draws some queries."""
+    chance = random.Random(options.seed)
+    names = list(NAMES) if options.full else sorted(chance.sample(NAMES, 2 if options.quick else 7))
+    scale, repeats = (0.1, 1) if options.quick else (1.0, options.repeats or 2)
+    with TemporaryDirectory(prefix="headway-early-") as place:
+        files = make_tables(Path(place) / "tables", scale)
+        spark = open_session("local[2]", {"spark.driver.memory": "6g"})
+        try:
+            library = Library(spark, Path(place) / "annotated", files)
+            race = Race(spark, files)
+            steps = len(names) * (3 * (repeats + 1) + 1)
+            with progress(steps, "early answers") as bar:
+                rows = {name: timed(name, race, library, repeats, bar) for name in names}
+        finally:
+            spark.stop()
+    figures = figures_of(rows) | {"scale": scale, "repeats": repeats, "seed": options.seed}
+    options.keep("early", figures)
+    return figures
+
+
+def timed(name: str, race: Race, library: Library, repeats: int, bar: Bar) -> dict[str, Any]:
+    """One query in all ways: once to warm up, then by turns."""
+    sql, tables = query(name), library.open(KEYS[name], STORED_POINTS)
+    full, few, many = [], [], []
+    for _ in range(repeats + 1):
+        full.append(race.in_full(sql))
+        bar.advance(note=f"{name} in full")
+        few.append(race.early(sql, tables, FEW))
+        bar.advance(note=f"{name} at {FEW} points")
+        many.append(race.early(sql, tables, STORED_POINTS))
+        bar.advance(note=f"{name} at {STORED_POINTS} points")
+    again_s = race.again_at_each_point(sql, tables, FEW)
+    bar.advance(note=f"{name} again at each point")
+    full_s = statistics.median(full[1:])
+    total_s = statistics.median(one.total_s for one in few[1:])
+    return {
+        "full_s": round(full_s, 2),
+        "first_s": round(statistics.median(one.first_s for one in few[1:]), 2),
+        "total_s": round(total_s, 2),
+        "first_sooner": ratio(full[1:], [one.first_s for one in few[1:]]),
+        "total_cost": ratio([one.total_s for one in few[1:]], full[1:]),
+        "total_cost_100": ratio([one.total_s for one in many[1:]], full[1:]),
+        "first_sooner_100": ratio(full[1:], [one.first_s for one in many[1:]]),
+        "cheaper_than_again": round(again_s / total_s, 2),
+        "chunks": [[one.chunk.first, one.chunk.last] for one in few[-1].spent],
+    }
+
+
+def ratio(above: list[float], below: list[float]) -> float:
+    """The typical ratio of times that were measured side by side."""
+    return round(statistics.median(a / b for a, b in zip(above, below, strict=True)), 3)
+
+
+def figures_of(rows: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """The figures over all queries, and each query's own."""
+
+    def over(name: str) -> list[float]:
+        return [row[name] for row in rows.values()]
+
+    return {
+        "first_sooner_median": round(statistics.median(over("first_sooner")), 2),
+        "total_cost_median": round(statistics.median(over("total_cost")), 3),
+        "total_cost_worst": max(over("total_cost")),
+        "total_cost_100_median": round(statistics.median(over("total_cost_100")), 3),
+        "cheaper_than_again_median": round(statistics.median(over("cheaper_than_again")), 2),
+        "cheaper_than_again_worst": min(over("cheaper_than_again")),
+        "queries": rows,
+    }

@@ -1,0 +1,64 @@
+"""The same question in full and early, by turns in one Spark: what benchmarks of early answers time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from headway.clock import Clock, SystemClock
+from headway.early.chunks import Spent
+from headway.engine.early.ask import ask
+from headway.engine.early.storage import Stored
+from headway.engine.early.views import Tables, analysed, common_points, session_beside
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """When the first answer and the last one were there, in seconds from the question."""
+
+    first_s: float
+    total_s: float
+    rows: int
+    spent: tuple[Spent, ...]
+
+
+class Race:
+    """One Spark in which a question is asked in several ways."""
+
+    def __init__(
+        self, spark: SparkSession, files: Mapping[str, Path], clock: Clock | None = None
+    ) -> None:
+        self._spark, self._clock = spark, clock or SystemClock()
+        self._plain = session_beside(spark)
+        for name, path in files.items():
+            self._plain.read.parquet(str(path)).createOrReplaceTempView(name)
+
+    def in_full(self, sql: str) -> float:
+        """Seconds of the plain query over the files as they were given."""
+        begun = self._clock.steady_s()
+        analysed(self._plain, sql).toArrow()
+        return self._clock.steady_s() - begun
+
+    def early(self, sql: str, tables: Mapping[str, Stored], points: int) -> Timed:
+        """Ask early, to the last answer."""
+        begun = self._clock.steady_s()
+        first_s, rows = 0.0, 0
+        asking = ask(sql, tables, points=points, spark=self._spark)
+        for answer in asking:
+            rows = answer.table.num_rows
+            if not first_s:
+                first_s = self._clock.steady_s() - begun
+        return Timed(first_s, self._clock.steady_s() - begun, rows, asking.spent)
+
+    def again_at_each_point(self, sql: str, tables: Mapping[str, Stored], points: int) -> float:
+        """Seconds of a batch query over the tuples of each point: what is done without rules."""
+        batch = -(-common_points(tables) // points)
+        seen = Tables(session_beside(self._spark), tables, points, batch)
+        begun = self._clock.steady_s()
+        for point in range(points):
+            seen.stabbed(point)
+            analysed(seen.session, sql).toArrow()
+        return self._clock.steady_s() - begun

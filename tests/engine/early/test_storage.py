@@ -1,0 +1,110 @@
+"""Annotated tables at rest: the same progress each time, whole or not there, and every strategy."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql.functions import udf
+
+from headway.early.sampling import Sampling
+from headway.engine.early.ask import ask, progress
+from headway.engine.early.storage import MANIFEST, open_stored, read_upto
+from headway.errors import QueryError
+
+pytestmark = pytest.mark.spark
+
+
+def rows_of(spark: SparkSession, folder: Path, last: int) -> list[tuple[int, int]]:
+    frame = read_upto(spark, open_stored(folder), last)
+    return sorted((row["id"], row["hw_from"]) for row in frame.collect())
+
+
+def test_annotating_twice_gives_the_same_progress(spark: SparkSession, tmp_path: Path) -> None:
+    numbers = spark.range(1000)
+    one = progress(numbers, by="id", points=7, folder=tmp_path / "one")
+    other = progress(numbers.repartition(3), by="id", points=7, folder=tmp_path / "other")
+    assert one.entering == other.entering
+    assert rows_of(spark, tmp_path / "one", 6) == rows_of(spark, tmp_path / "other", 6)
+    assert [point for _, point in rows_of(spark, tmp_path / "one", 2)] == [
+        point for _, point in rows_of(spark, tmp_path / "one", 6) if point <= 2
+    ]
+
+
+def test_another_seed_is_another_sample(spark: SparkSession, tmp_path: Path) -> None:
+    one = progress(spark.range(500), by="id", points=5, seed=1, folder=tmp_path / "one")
+    other = progress(spark.range(500), by="id", points=5, seed=2, folder=tmp_path / "other")
+    assert one.entering != other.entering
+
+
+@pytest.mark.parametrize(
+    ("sampling", "entering"),
+    [
+        (Sampling("order", ("id",), 4), (25, 25, 25, 25)),
+        (Sampling("order", ("id DESC",), 3, growth=2.0), (15, 28, 57)),
+        (Sampling("own", ("id % 3",), 3), (34, 33, 33)),
+        (Sampling("start", points=1), (100,)),
+        (Sampling("strata", ("rare",), 10, least=3), None),
+    ],
+    ids=["in order", "growing", "own", "start", "strata"],
+)
+def test_each_strategy_lets_tuples_in_as_it_says(
+    spark: SparkSession, tmp_path: Path, sampling: Sampling, entering: tuple[int, ...] | None
+) -> None:
+    frame = spark.range(100).selectExpr("id", "id < 4 AS rare")
+    stored = progress(frame, by=sampling, folder=tmp_path / "t")
+    assert sum(stored.entering) == 100
+    if entering is not None:
+        assert stored.entering == entering
+    else:
+        first = read_upto(spark, stored, 0).groupBy("rare").count().collect()
+        assert {row["rare"]: row["count"] for row in first} == {True: 3, False: 10}
+
+
+def test_tuples_that_stay_for_a_while_leave_again(spark: SparkSession, tmp_path: Path) -> None:
+    stored = progress(
+        spark.range(90), by=Sampling("order", ("id",), 9, stay=2), folder=tmp_path / "t"
+    )
+    answers = list(ask("SELECT count(*) AS n, min(id) AS least FROM t", {"t": stored}, spark=spark))
+    assert [one.table.to_pylist()[0] for one in answers] == [
+        {"n": 10 if point == 0 else 20, "least": max(0, point - 1) * 10} for point in range(9)
+    ]
+
+
+def test_a_table_without_its_manifest_is_not_there(spark: SparkSession, tmp_path: Path) -> None:
+    progress(spark.range(10), by="id", points=2, folder=tmp_path / "t")
+    kept = (tmp_path / "t" / MANIFEST).read_text()
+    (tmp_path / "t" / MANIFEST).write_text(kept[:40])
+    with pytest.raises(QueryError, match="annotate the table again"):
+        open_stored(tmp_path / "t")
+    (tmp_path / "t" / MANIFEST).unlink()
+    with pytest.raises(QueryError, match=r"hw\.progress"):
+        open_stored(tmp_path / "t")
+    assert json.loads(kept)["sampling"]["by"] == ["id"]
+
+
+@pytest.mark.parametrize(
+    ("sql", "said"),
+    [
+        ("SELECT nothing FROM t", "nothing"),
+        ("SELECT rand() FROM t", "another value in each run"),
+        ("SELECT id FROM t TABLESAMPLE (5 ROWS)", "--by"),
+        ("INSERT INTO t VALUES (1)", "only a SELECT"),
+        ("SELECT FROM WHERE", "does not parse"),
+    ],
+)
+def test_a_question_that_cannot_be_answered_is_refused(
+    spark: SparkSession, tmp_path: Path, sql: str, said: str
+) -> None:
+    stored = progress(spark.range(10), by="id", points=2, folder=tmp_path / "t")
+    with pytest.raises(QueryError, match=said):
+        ask(sql, {"t": stored}, spark=spark)
+
+
+def test_a_function_of_chance_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+    stored = progress(spark.range(10), by="id", points=2, folder=tmp_path / "t")
+    spark.udf.register("by_chance", udf(lambda x: x, "bigint").asNondeterministic())
+    with pytest.raises(QueryError, match="not deterministic"):
+        ask("SELECT by_chance(id) FROM t", {"t": stored}, spark=spark)
