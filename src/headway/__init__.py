@@ -1,15 +1,16 @@
-"""headway: Spark that answers on time. State a streaming query and when its answer is due."""
+"""headway: Spark that answers on time, over streams by a goal and over stored data early."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from headway.engine.early.ask import ask as ask
+    from headway.engine.early.ask import progress as progress
     from headway.engine.kafka.distributor import Distributor as Distributor
     from headway.engine.spark.frames.watch import watch as watch
     from headway.engine.spark.run import run as run
     from headway.engine.spark.settings import Settings as Settings
     from headway.engine.topics.spool import Spool as Spool
-    from headway.errors import HeadwayError as HeadwayError
     from headway.flow.graph import Flow as Flow
     from headway.flow.pairs import Pair as Pair
     from headway.flow.pairs import WindowPair as WindowPair
@@ -17,20 +18,19 @@ if TYPE_CHECKING:
     from headway.flow.sources import spool as spool
     from headway.flow.sources import stream as stream
     from headway.flow.sources import topic as topic
-    from headway.flow.topics import EventTime as EventTime
     from headway.keep.pacing import Pace as Pace
 
 # Opened when first used: Spark starts many Python processes, and each imports only what it needs.
 DOORS = {
     "Distributor": "headway.engine.kafka.distributor",
-    "EventTime": "headway.flow.topics",
     "Flow": "headway.flow.graph",
-    "HeadwayError": "headway.errors",
     "Pace": "headway.keep.pacing",
     "Pair": "headway.flow.pairs",
     "Settings": "headway.engine.spark.settings",
     "Spool": "headway.engine.topics.spool",
     "WindowPair": "headway.flow.pairs",
+    "ask": "headway.engine.early.ask",
+    "progress": "headway.engine.early.ask",
     "replay": "headway.flow.sources",
     "run": "headway.engine.spark.run",
     "spool": "headway.flow.sources",

@@ -5,14 +5,25 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headway.early.chunks import FIXED_S, Budget, Chunk, Spent, buckets, next_chunk
+from headway.early.chunks import (
+    FASTEST_PER_S,
+    Budget,
+    Chunk,
+    Size,
+    Spent,
+    buckets,
+    next_chunk,
+)
+
+FIXED_S = 0.4
 
 
 def played(points: int, full_s: float, budget: Budget) -> list[Spent]:
-    """All chunks of a question whose full query takes `full_s`."""
-    shares = [(n + 1) / points for n in range(points)]
+    """All chunks of a question whose full query takes `full_s` beyond what each job takes."""
+    shares = tuple((n + 1) / points for n in range(points))
+    size = Size(shares, int(full_s * FASTEST_PER_S))
     done: list[Spent] = []
-    while (chunk := next_chunk(shares, done, budget)) is not None:
+    while (chunk := next_chunk(size, done, budget)) is not None:
         done.append(Spent(chunk, FIXED_S + full_s * shares[chunk.last]))
     return done
 
@@ -24,16 +35,22 @@ def test_every_point_is_answered_once_and_in_order(points: int, full_s: float, m
     assert done[0].chunk == Chunk(0, 0)
 
 
-@given(st.integers(2, 200), st.floats(10, 1000))
-def test_a_long_question_stays_within_its_budget(points: int, full_s: float) -> None:
-    done = played(points, full_s, Budget(1.6))
-    least = sum(FIXED_S + full_s * share for share in (1 / points, 1.0))
-    assert sum(one.measured_s for one in done) <= max(1.6 * (full_s + FIXED_S), least) + 1e-6
+@given(st.integers(2, 200), st.floats(1, 1000), st.floats(1, 3))
+def test_a_question_stays_within_its_budget_if_two_jobs_can(
+    points: int, full_s: float, most: float
+) -> None:
+    spent_s = sum(one.measured_s for one in played(points, full_s, Budget(most)))
+    least_s = sum(FIXED_S + full_s * share for share in (1 / points, 1.0))
+    assert spent_s <= max(most * (full_s + FIXED_S), least_s) + FIXED_S + 1e-6
 
 
 def test_a_larger_budget_gives_answers_in_between() -> None:
     assert len(played(100, 100.0, Budget(1.01))) == 2
     assert len(played(100, 100.0, Budget(2.0))) > 4
+
+
+def test_a_short_question_is_not_cut_up() -> None:
+    assert len(played(100, 1.0, Budget(1.3))) == 2
 
 
 @given(st.integers(1, 5000))

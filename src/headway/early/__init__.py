@@ -1,1 +1,1 @@
-"""What can we say already? Exact answers over growing samples of stored data (seed 004)."""
+"""What can we say already? Exact answers over growing samples of stored data (paper 5)."""

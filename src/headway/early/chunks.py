@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-# A job that reads little: planning, launching and collecting, on a machine that is warm.
-FIXED_S = 0.3
+# Tuples that a machine of two cores reads, filters and joins in a second, if it does well.
+FASTEST_PER_S = 5_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,14 @@ class Budget:
     total: float = 1.3
 
 
+@dataclass(frozen=True, slots=True)
+class Size:
+    """The part of all tuples that has entered by each point, and how many there are in all."""
+
+    shares: tuple[float, ...]
+    rows: int = 0
+
+
 def buckets(points: int) -> list[Chunk]:
     """How stored tuples are laid out: a first point by itself, then groups that double.
 
@@ -55,34 +63,43 @@ def buckets(points: int) -> list[Chunk]:
     return laid
 
 
-def next_chunk(shares: Sequence[float], done: Sequence[Spent], budget: Budget) -> Chunk | None:
+def next_chunk(size: Size, done: Sequence[Spent], budget: Budget) -> Chunk | None:
     """The next chunk, or None after the last point.
 
-    `shares` is the part of all tuples that has entered by each point. A chunk reads all tuples up
-    to its last point, so a chunk in the middle is worth it only while the final one still fits
-    into the budget.
+    A chunk reads all tuples up to its last point, so a chunk in the middle is worth it only while
+    the final one still fits into the budget.
     """
-    last = len(shares) - 1
+    last = len(size.shares) - 1
     first = done[-1].chunk.last + 1 if done else 0
     if first > last:
         return None
     if not done:
         return Chunk(0, 0)
-    full_s = full_run_s(shares, done)
+    full_s = full_run_s(size, done)
     left_s = budget.total * full_s - sum(one.measured_s for one in done)
     wanted = Chunk(first, min(last, 2 * first))
-    if wanted.last < last and cost_s(shares, wanted, full_s) + full_s + FIXED_S <= left_s:
+    middle_s = fixed_s(done) + full_s * size.shares[wanted.last]
+    if wanted.last < last and middle_s + full_s <= left_s:
         return wanted
     return Chunk(first, last)
 
 
-def full_run_s(shares: Sequence[float], done: Sequence[Spent]) -> float:
-    """What the full query would take, told from the last chunk."""
-    latest = done[-1]
-    share = max(shares[latest.chunk.last], 1e-9)
-    return FIXED_S + max(latest.measured_s - FIXED_S, 0.0) / share
+def fixed_s(done: Sequence[Spent]) -> float:
+    """What a chunk costs however little it reads: no more than the shortest one did."""
+    return min((one.measured_s for one in done if one.measured_s > 0), default=0.0)
 
 
-def cost_s(shares: Sequence[float], chunk: Chunk, full_s: float) -> float:
-    """What a chunk is expected to take."""
-    return FIXED_S + (full_s - FIXED_S) * shares[chunk.last]
+def full_run_s(size: Size, done: Sequence[Spent]) -> float:
+    """What the full query takes at least, as far as is known.
+
+    Of small chunks one sees the fixed cost and little else, so at first it is the tuples that tell;
+    two chunks of unlike size tell what the difference in tuples cost.
+    """
+    known_s = max(fixed_s(done), size.rows / FASTEST_PER_S)
+    told = [one for one in done if one.measured_s > 0]
+    if len(told) < 2:
+        return known_s
+    small, large = told[0], told[-1]
+    more = size.shares[large.chunk.last] - size.shares[small.chunk.last]
+    slope_s = max(0.0, large.measured_s - small.measured_s) / max(more, 1e-9)
+    return max(known_s, small.measured_s + slope_s * (1 - size.shares[small.chunk.last]))

@@ -3,7 +3,7 @@
 A contract says whether every tuple is there from the first point on, whether none ever leaves,
 and which columns the progress of a tuple is a function of. Contracts pass through operators and
 decide which rule applies: where progress follows the key of a group, the group is complete when
-its point has passed and can be forgotten (seed 004, section 2.6).
+its point has passed and can be forgotten (paper 5, section 2.6).
 """
 
 from __future__ import annotations

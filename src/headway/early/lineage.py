@@ -1,4 +1,4 @@
-"""Provenance: the query whose rows are the tuples behind a row of an answer (seed 004, 2.3).
+"""Provenance: the query whose rows are the tuples behind a row of an answer (paper 5, section 2.3).
 
 A row is followed from the shown columns down to the group that made it; the tuples behind it are
 those of the group's input that share the keys of the row.

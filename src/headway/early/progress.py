@@ -1,4 +1,4 @@
-"""Progress points and intervals: when a tuple takes part in the answer (seed 004, section 2.1).
+"""Progress points and intervals: when a tuple takes part in the answer (paper 5, section 2.1).
 
 A tuple takes part from its progress-start P+ until just before its progress-end P-. The answer at
 point p is the query over the tuples whose interval [P+, P-) contains p, and nothing else.

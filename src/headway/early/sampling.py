@@ -1,4 +1,4 @@
-"""Sampling strategies: which progress a tuple gets, as Spark SQL (seed 004, section 2.5).
+"""Sampling strategies: which progress a tuple gets, as Spark SQL (paper 5, section 2.5).
 
 Every strategy is a function of the data and a seed, so annotating twice gives the same progress.
 The final point holds every tuple of an inclusive sample; with `stay`, tuples leave again after
@@ -61,7 +61,8 @@ class Sampling:
         if self.kind == "start":
             return AT_START
         if self.kind == "key" and self.until is None:
-            return Contract(False, self.inclusive, frozenset({self.by}), self.function)
+            key = tuple(column.lower() for column in self.by)
+            return Contract(False, self.inclusive, frozenset({key}), self.function)
         return Contract(inclusive=self.inclusive)
 
     def as_json(self) -> dict[str, object]:

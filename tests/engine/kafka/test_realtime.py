@@ -24,6 +24,7 @@ from headway.engine.spark.realtime.query import RealTimeQuery
 from headway.engine.spark.run import RunHandle
 from headway.engine.topics.quarantine import read_quarantine
 from headway.errors import RunError, SessionError
+from headway.flow.topics import EventTime
 from headway.measure.phases import REAL_TIME
 from headway.plan.modes import RealTime
 from headway.testing.broker import Broker, messages_in, rows_in, versions_in
@@ -220,7 +221,7 @@ def test_a_run_that_was_stopped_goes_on_in_the_other_mode(
 def windowed(broker: Broker, topic: str) -> hw.Flow:
     """Counts of each key and ten seconds, by the time that records bring along."""
     broker.create(f"{topic}-counts", 2)
-    time = hw.EventTime("at", unit="s")
+    time = EventTime("at", unit="s")
     records = hw.topic(topic, at=broker.at, schema="at bigint", key="who", time=time)
     counted = records.key("who").window("10s").reduce(n="count(*)")
     return counted.to(f"{broker.at}/{topic}-counts")

@@ -116,7 +116,7 @@ def test_what_spark_cannot_run_is_said_before_the_start(
 
 
 def test_a_run_that_is_given_no_flow_says_so() -> None:
-    with pytest.raises(hw.HeadwayError, match=r"ends in .to\(...\); got Stream"):
+    with pytest.raises(FlowError, match=r"ends in .to\(...\); got Stream"):
         hw.run(counts(count=5))  # type: ignore[arg-type]
 
 

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from headway.benches.options import Bar, BenchOptions, progress
-from headway.engine.early.library import Library
+from headway.engine.early.library import Library, swelling
 from headway.engine.early.race import Race
 from headway.engine.spark.session import open_session
 from headway.workloads.tpch.data import make_tables
@@ -43,7 +43,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
 
 def timed(name: str, race: Race, library: Library, repeats: int, bar: Bar) -> dict[str, Any]:
     """One query in all ways: once to warm up, then by turns."""
-    sql, tables = query(name), library.open(KEYS[name], STORED_POINTS)
+    sql, tables = query(name), library.open(KEYS[name], STORED_POINTS, swelling)
     full, few, many = [], [], []
     for _ in range(repeats + 1):
         full.append(race.in_full(sql))

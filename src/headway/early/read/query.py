@@ -60,6 +60,11 @@ def parse(sql: str) -> exp.Query:
     return tree
 
 
+def tables_in(sql: str) -> set[str]:
+    """The names, in lower case, that a query reads from: tables, and views of its own."""
+    return {table.name.lower() for table in parse(sql).find_all(exp.Table)}
+
+
 def read_query(sql: str, schema: Schema) -> Query:
     """Read a query over tables of known columns; raises NoRule for what the algebra lacks."""
     tree = parse(sql)
@@ -67,7 +72,8 @@ def read_query(sql: str, schema: Schema) -> Query:
         tree = qualify(tree, schema=dict(schema), dialect=DIALECT)
     except sqlglot.errors.SqlglotError as error:
         raise NoRule(f"names that cannot be told apart: {error}") from error
-    tables = {name: tuple(columns) for name, columns in schema.items()}
+    # Spark does not tell names apart by case, and neither does what was qualified.
+    tables = {name: tuple(column.lower() for column in schema[name]) for name in schema}
     block = read_block(tree, Scope(tables, Names(), read_block))
     return Query(block.node, block.columns, block.order)
 

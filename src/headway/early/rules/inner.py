@@ -1,4 +1,4 @@
-"""Inner joins and filters: an output holds where all its inputs hold (seed 004, section 2.2)."""
+"""Inner joins and filters: an output holds where all its inputs hold (paper 5, section 2.2)."""
 
 from __future__ import annotations
 

@@ -13,7 +13,8 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from headway.clock import Clock, SystemClock
-from headway.early.chunks import Budget, Chunk, Spent, next_chunk
+from headway.early.chunks import Budget, Chunk, Size, Spent, next_chunk
+from headway.early.read.query import tables_in
 from headway.early.relation import Step
 from headway.early.sampling import Sampling
 from headway.engine.early.answers import Answer
@@ -72,7 +73,7 @@ def ask(
     answers are kept, and asking again goes on after the last complete point. `chunk` fixes how
     many points each Spark job answers; otherwise jobs grow within the budget.
     """
-    stored, session = settled(tables, spark)
+    stored, session = settled(mentioned(sql, tables), spark)
     every = common_points(stored)
     wanted = min(points or every, every)
     batch = -(-every // wanted)
@@ -82,12 +83,20 @@ def ask(
     return Asking(seen, plan_question(seen, sql), folder, way)
 
 
+def mentioned(sql: str, tables: Mapping[str, Table]) -> dict[str, Table]:
+    """The tables that a question reads, by their names in lower case."""
+    read = tables_in(sql)
+    return {name.lower(): table for name, table in tables.items() if name.lower() in read}
+
+
 def settled(
     tables: Mapping[str, Table], spark: SparkSession | None
 ) -> tuple[dict[str, Stored], SparkSession]:
     """Every table annotated; those that are not yet are there from the start."""
     if not tables:
-        raise QueryError("a question needs tables: tables={'orders': hw.progress(...)}")
+        raise QueryError(
+            "the question reads none of its tables: pass tables={'orders': hw.progress(...)}"
+        )
     stored: dict[str, Stored] = {}
     for name, table in tables.items():
         if not isinstance(table, Stored):
@@ -106,12 +115,12 @@ class Way:
     chunk: int | None
     clock: Clock
 
-    def next(self, shares: list[float], done: list[Spent]) -> Chunk | None:
+    def next(self, size: Size, done: list[Spent]) -> Chunk | None:
         """The next chunk, or None after the last point."""
         if self.chunk is None:
-            return next_chunk(shares, done, self.budget)
+            return next_chunk(size, done, self.budget)
         first = done[-1].chunk.last + 1 if done else 0
-        last = min(len(shares), first + self.chunk) - 1
+        last = min(len(size.shares), first + self.chunk) - 1
         return Chunk(first, last) if first <= last else None
 
 
@@ -122,7 +131,7 @@ class Asking:
         self.tables, self._plan, self._way = tables, plan, way
         self._journal = Journal(Path(folder), identity(tables, plan)) if folder else None
         self._spent: list[Spent] = []
-        self._shares = tables.shares()
+        self._size = tables.size()
         self._lineage = Lineage(tables, plan)
 
     @property
@@ -145,7 +154,7 @@ class Asking:
             for chunk, rows in self._journal.kept():
                 self._spent.append(Spent(chunk, 0.0))
                 yield from self._answers(chunk, rows)
-        while (wanted := self._way.next(self._shares, self._spent)) is not None:
+        while (wanted := self._way.next(self._size, self._spent)) is not None:
             begun = self._way.clock.steady_s()
             rows = compute(self.tables, self._plan, wanted)
             self._spent.append(Spent(wanted, self._way.clock.steady_s() - begun))
@@ -156,7 +165,7 @@ class Asking:
     def _answers(self, chunk: Chunk, rows: pa.Table) -> Iterator[Answer]:
         for point in chunk.points:
             yield Answer(
-                point, self.points, self._shares[point], rows, self._plan.shape, self._lineage
+                point, self.points, self._size.shares[point], rows, self._plan.shape, self._lineage
             )
 
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import pyarrow as pa
 from pyspark.sql.types import StructType
 
 from headway.early.algebra import Query
 from headway.early.chunks import Chunk
-from headway.early.contracts import AT_START
+from headway.early.contracts import AT_START, Contract
 from headway.early.lower import lower_query
 from headway.early.progress import FOREVER, FROM, UNTIL
-from headway.early.read.query import parse, read_query
+from headway.early.read.query import read_query
 from headway.early.read.total import totally_ordered
 from headway.early.relation import Known, Relation, Step
 from headway.engine.early.answers import Shape, order_by
@@ -20,46 +21,70 @@ from headway.engine.early.views import Tables, analysed, expected_schema
 from headway.errors import NoRule, QueryError
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Plan:
-    """How a question is answered: SQL for chunks of many points and of one, and its shape."""
+    """How a question is answered: its query as the algebra has it, its shape, and its rules.
 
+    A query that the algebra lacks is recomputed at each point; `missing` says what it lacks.
+    """
+
+    tables: Tables
     sql: str
-    shape: Shape
     schema: StructType
-    step: Step
     query: Query | None = None
-    many: Relation | None = None
-    single: Relation | None = None
+    missing: str = ""
+
+    @cached_property
+    def many(self) -> Relation:
+        """The relation that answers several points at once, by the contracts of the tables."""
+        return self._lowered({name: one.contract for name, one in self.tables.stored.items()})
+
+    @cached_property
+    def single(self) -> Relation:
+        """The relation that answers one point, whose tuples are all there."""
+        return self._lowered(dict.fromkeys(self.tables.stored, AT_START))
+
+    def _lowered(self, contracts: dict[str, Contract]) -> Relation:
+        assert self.query is not None
+        return lower_query(self.query, Known(contracts, self.tables.types))
+
+    @cached_property
+    def shape(self) -> Shape:
+        """The columns of the answer, and what orders its rows."""
+        names = tuple(self.schema.names)
+        if self.query is None:
+            return Shape(names)
+        return Shape(names, order_by(self.single.columns, self.query.order))
+
+    @property
+    def step(self) -> Step:
+        """Which rule computes each operator, and why."""
+        if self.query is None:
+            return Step("query", "recompute", f"no rule for {self.missing}")
+        return self.many.step
 
 
 def plan_question(tables: Tables, sql: str) -> Plan:
-    """Read the question and choose rules; what no rule covers is recomputed, and says so."""
-    parse(sql)
+    """Read the question and choose rules; what no rule covers is recomputed, and says so.
+
+    Only the first point's tuples are opened: whatever is done here, the first answer waits for.
+    """
     schema = expected_schema(tables, sql)
-    names = tuple(schema.names)
     columns = {name: one.types for name, one in tables.stored.items()}
-    tables.at(Chunk(0, tables.points - 1))
+    tables.at(Chunk(0, 0))
     try:
-        query = read_query(sql, columns)
-        contracts = {name: one.contract for name, one in tables.stored.items()}
-        many = lower_query(query, Known(contracts, tables.types))
-        still = dict.fromkeys(contracts, AT_START)
-        single = lower_query(query, Known(still, tables.types))
+        plan = Plan(tables, sql, schema, read_query(sql, columns))
+        plan.single  # noqa: B018 - Spark understood the query itself; does it our reading of it?
     except NoRule as missing:
-        step = Step("query", "recompute", f"no rule for {missing}")
-        return Plan(sql, Shape(names), schema, step)
+        return Plan(tables, sql, schema, missing=str(missing))
     except QueryError as misread:
-        # Spark understood the query itself, so what it does not understand is our reading of it.
-        step = Step("query", "recompute", f"no rule fits: {misread}")
-        return Plan(sql, Shape(names), schema, step)
-    shape = Shape(names, order_by(many.columns, query.order))
-    return Plan(sql, shape, schema, many.step, query, many, single)
+        return Plan(tables, sql, schema, missing=f"our reading of it: {misread}")
+    return plan
 
 
 def compute(tables: Tables, plan: Plan, chunk: Chunk) -> pa.Table:
     """The rows of all answers of a chunk, with their intervals."""
-    if plan.many is None or plan.single is None:
+    if plan.query is None:
         return recomputed(tables, plan, chunk)
     tables.at(chunk)
     relation = plan.single if chunk.first == chunk.last else plan.many

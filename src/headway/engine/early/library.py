@@ -20,6 +20,11 @@ def growing(column: str, points: int) -> Sampling:
     return Sampling("key", (column,), points)
 
 
+def swelling(column: str, points: int) -> Sampling:
+    """As growing, but the last point brings some 20 times as many tuples as the first."""
+    return Sampling("key", (column,), points, growth=20 ** (1 / points))
+
+
 def mixed(column: str, points: int) -> Sampling:
     """As growing, but of every three keys one leaves again after a fourth of the points."""
     stay = max(1, points // 4)

@@ -1,4 +1,4 @@
-"""The same question in full and early, by turns in one Spark: what benchmarks of early answers time."""
+"""The same question in full and early, by turns in one Spark: what benchmarks of it time."""
 
 from __future__ import annotations
 

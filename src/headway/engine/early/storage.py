@@ -16,9 +16,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import IntegerType, StructType
 
-from headway.early.chunks import Chunk, buckets
+from headway.early.chunks import buckets
 from headway.early.contracts import Contract
-from headway.early.progress import FOREVER, FROM, UNTIL
+from headway.early.progress import FROM, UNTIL
 from headway.early.sampling import Sampling, from_json, start_text, until_text
 from headway.errors import QueryError
 
@@ -182,8 +182,4 @@ def read_upto(spark: SparkSession, stored: Stored, last: int) -> DataFrame:
         frame = spark.read.schema(schema).parquet(*paths)
     if laid[wanted[-1]].last > last:
         frame = frame.where(F.col(FROM) <= last)
-    return frame if not stored.sampling.inclusive else frame.withColumn(UNTIL, F.lit(FOREVER))
-
-
-def whole(stored: Stored) -> Chunk:
-    return Chunk(0, len(stored.entering) - 1)
+    return frame

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
-from headway.early.chunks import Chunk
+from headway.early.chunks import Chunk, Size
 from headway.early.progress import FOREVER, FROM, UNTIL
-from headway.early.relation import FIRST, LAST
+from headway.early.relation import FIRST, LAST, quoted
 from headway.engine.early.storage import Stored, read_upto
 from headway.errors import QueryError
 
@@ -43,43 +42,54 @@ class Tables:
     stored: Mapping[str, Stored]
     points: int
     batch: int = 1
+    _frames: dict[tuple[str, int], DataFrame] = field(default_factory=dict, compare=False)
 
     def at(self, chunk: Chunk) -> None:
         """Make the views hold the tuples of a chunk, none earlier than its first point."""
         for name, one in self.stored.items():
-            frame = read_upto(self.session, one, (chunk.last + 1) * self.batch - 1)
-            start, end = F.col(FROM), F.col(UNTIL)
-            if self.batch > 1:
-                start = F.expr(f"{FROM} DIV {self.batch}").cast("int")
-                end = F.expr(f"IF({UNTIL} = {FOREVER}, {UNTIL}, {UNTIL} DIV {self.batch})")
+            frame = self._upto(name, chunk.last)
+            start, end = self._interval(one)
             if not one.sampling.inclusive:
-                frame = frame.where((end > chunk.first) & (start < end))
-            begun = F.greatest(start, F.lit(chunk.first)) if chunk.first else start
-            columns = [F.col(f"`{column}`") for column in one.columns]
-            shown = frame.select(*columns, begun.alias(FROM), end.cast("int").alias(UNTIL))
-            shown.createOrReplaceTempView(f"hw_{name}")
+                frame = frame.where(f"{end} > {chunk.first} AND {start} < {end}")
+            begun = f"GREATEST({start}, {chunk.first})" if chunk.first else start
+            shown = [*quoted(one.columns), f"{begun} AS {FROM}", f"CAST({end} AS INT) AS {UNTIL}"]
+            frame.selectExpr(*shown).createOrReplaceTempView(f"hw_{name}")
 
     def stabbed(self, point: int) -> None:
         """Make the tables themselves hold the tuples of one point, and nothing of progress."""
         for name, one in self.stored.items():
-            frame = read_upto(self.session, one, (point + 1) * self.batch - 1)
+            frame = self._upto(name, point)
             if not one.sampling.inclusive:
-                end = F.expr(f"IF({UNTIL} = {FOREVER}, {UNTIL}, {UNTIL} DIV {self.batch})")
-                start = F.expr(f"{FROM} DIV {self.batch}")
-                frame = frame.where((end > point) & (start < end))
-            frame.select(*(F.col(f"`{c}`") for c in one.columns)).createOrReplaceTempView(name)
+                start, end = self._interval(one)
+                frame = frame.where(f"{end} > {point} AND {start} < {end}")
+            frame.selectExpr(*quoted(one.columns)).createOrReplaceTempView(name)
 
-    def shares(self) -> list[float]:
-        """The part of all tuples of moving tables that has entered by each point."""
+    def _interval(self, one: Stored) -> tuple[str, str]:
+        """Both ends of a tuple's interval at the points that are asked for, as SQL."""
+        end = str(FOREVER) if one.sampling.inclusive else UNTIL
+        if self.batch == 1:
+            return FROM, end
+        coarse = f"IF({UNTIL} = {FOREVER}, {UNTIL}, {UNTIL} DIV {self.batch})"
+        return f"CAST({FROM} DIV {self.batch} AS INT)", end if one.sampling.inclusive else coarse
+
+    def _upto(self, name: str, last: int) -> DataFrame:
+        """The tuples of a table that enter by a point; what was opened once stays open."""
+        if (name, last) not in self._frames:
+            stored = (last + 1) * self.batch - 1
+            self._frames[name, last] = read_upto(self.session, self.stored[name], stored)
+        return self._frames[name, last]
+
+    def size(self) -> Size:
+        """How many tuples of moving tables there are, and the part that is in by each point."""
         moving = [one for one in self.stored.values() if not one.contract.at_start]
         total = sum(one.rows for one in moving)
         if not total:
-            return [1.0] * self.points
+            return Size((1.0,) * self.points)
         entered = [
             sum(sum(one.entering[: (point + 1) * self.batch]) for one in moving)
             for point in range(self.points)
         ]
-        return [count / total for count in entered]
+        return Size(tuple(count / total for count in entered), total)
 
     def types(self, sql: str, texts: Sequence[str]) -> list[str]:
         """The types of expressions over a relation, as Spark finds them."""
@@ -103,7 +113,7 @@ def analysed(session: SparkSession, sql: str) -> DataFrame:
 
 def expected_schema(tables: Tables, sql: str) -> StructType:
     """The columns of the answer as Spark names and types them; refuses what is not one fact."""
-    tables.stabbed(tables.points - 1)
+    tables.stabbed(0)
     frame = analysed(tables.session, sql)
     plan: Any = frame._jdf.queryExecution().analyzed()
     if not plan.deterministic():
