@@ -24,7 +24,15 @@ DOCUMENTS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").
 @pytest.mark.slow
 @pytest.mark.usefixtures("spark")
 @pytest.mark.parametrize(
-    "name", ["README.md", "docs/tutorial.md", "docs/kafka.md", "docs/realtime.md", "docs/yours.md"]
+    "name",
+    [
+        "README.md",
+        "docs/tutorial.md",
+        "docs/kafka.md",
+        "docs/realtime.md",
+        "docs/yours.md",
+        "docs/early.md",
+    ],
 )
 def test_examples_print_what_stands_under_them(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
