@@ -19,12 +19,10 @@ pytestmark = pytest.mark.spark
 POINTS = 4
 # One question for each rule; the benchmark of exactness asks all of them.
 ASKED = [
-    ("q03", growing), ("q11", growing), ("q13", growing), ("q17", growing), ("q18", mixed),
-    ("q21", growing), ("q22", mixed), ("count_distinct", mixed), ("rollup", growing),
-    ("row_number_of_ties", growing), ("full_join", growing), ("anti_join", growing),
-    ("not_in_with_nulls", mixed), ("except_all", growing), ("scalar_beside_rows", growing),
-    ("float_sums", mixed), ("percentile", growing), ("of_nothing", growing), ("pivot", growing),
-    ("top_with_ties_and_offset", mixed), ("pandas_function", growing),
+    ("q03", growing), ("q13", growing), ("q18", mixed), ("count_distinct", mixed),
+    ("rollup", growing), ("row_number_of_ties", growing), ("full_join", growing),
+    ("not_in_with_nulls", mixed), ("scalar_beside_rows", growing), ("float_sums", mixed),
+    ("of_nothing", growing), ("pivot", growing),
 ]  # fmt: skip
 QUESTIONS = {question.name: question for question in all_questions()}
 
@@ -45,7 +43,7 @@ def test_every_answer_is_the_query_over_the_tuples_of_its_point(
     assert list(check_points(asking, question.checked_by)) == []
 
 
-@pytest.mark.parametrize("name", ["q03", "float_sums", "q15", "lateral_view"])
+@pytest.mark.parametrize("name", ["float_sums", "lateral_view"])
 def test_any_chunking_gives_the_same_bytes(
     name: str, library: Library, spark: SparkSession
 ) -> None:
@@ -53,7 +51,7 @@ def test_any_chunking_gives_the_same_bytes(
     tables = library.open(question.keys, POINTS)
     told = [
         [answer.fingerprint for answer in ask(question.sql, tables, chunk=size, spark=spark)]
-        for size in (None, 1, 3, 4)
+        for size in (None, 1, 3)
     ]
     assert len(told[0]) == POINTS
     assert all(one == told[0] for one in told)

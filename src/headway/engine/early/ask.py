@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
+import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -154,6 +155,8 @@ class Asking:
             for chunk, rows in self._journal.kept():
                 self._spent.append(Spent(chunk, 0.0))
                 yield from self._answers(chunk, rows)
+        if not self._spent and self.points > 1:
+            threading.Thread(target=self._look_ahead, daemon=True).start()
         while (wanted := self._way.next(self._size, self._spent)) is not None:
             begun = self._way.clock.steady_s()
             rows = compute(self.tables, self._plan, wanted)
@@ -161,6 +164,12 @@ class Asking:
             if self._journal is not None:
                 self._journal.keep(wanted, rows)
             yield from self._answers(wanted, rows)
+
+    def _look_ahead(self) -> None:
+        """Open what the last answer needs and choose its rules, while Spark computes the first."""
+        self.tables.open_upto(self.points - 1)
+        if self._plan.query is not None:
+            self._plan.many  # noqa: B018 - computed once, and kept
 
     def _answers(self, chunk: Chunk, rows: pa.Table) -> Iterator[Answer]:
         for point in chunk.points:

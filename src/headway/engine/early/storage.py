@@ -58,7 +58,7 @@ class Stored:
 
 def annotate(df: DataFrame, sampling: Sampling, folder: str | Path, source: str = "") -> Stored:
     """Give each tuple its progress and store the table; twice gives the same progress."""
-    folder = Path(folder)
+    folder = Path(folder).absolute()  # a JVM keeps the directory that it was started in
     spark = df.sparkSession
     refuse_our_names(df)
     columns = list(df.columns)
@@ -148,7 +148,7 @@ def keep_manifest(stored: Stored) -> None:
 
 def open_stored(folder: str | Path) -> Stored:
     """An annotated table by its folder."""
-    folder = Path(folder)
+    folder = Path(folder).absolute()
     target = folder / MANIFEST
     if not target.is_file():
         raise QueryError(

@@ -64,6 +64,11 @@ class Tables:
                 frame = frame.where(f"{end} > {point} AND {start} < {end}")
             frame.selectExpr(*quoted(one.columns)).createOrReplaceTempView(name)
 
+    def open_upto(self, last: int) -> None:
+        """Open the files of all tables up to a point."""
+        for name in self.stored:
+            self._upto(name, last)
+
     def _interval(self, one: Stored) -> tuple[str, str]:
         """Both ends of a tuple's interval at the points that are asked for, as SQL."""
         end = str(FOREVER) if one.sampling.inclusive else UNTIL
