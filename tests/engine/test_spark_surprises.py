@@ -202,3 +202,9 @@ def test_observe_stands_outside_generated_code(spark: SparkSession) -> None:
     [metrics] = [line for line in plan if "CollectMetrics" in line]
     assert "*(" not in metrics
     assert any("*(" in line and "Filter" in line for line in plan)
+
+
+def test_where_in_brackets_names_a_relation_that_has_no_name(spark: SparkSession) -> None:
+    inside = "SELECT false AS a"
+    assert spark.sql(f"SELECT * FROM ({inside}) WHERE (a)").count() == 1
+    assert spark.sql(f"SELECT * FROM ({inside}) AS s WHERE (a)").count() == 0

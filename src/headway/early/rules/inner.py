@@ -39,14 +39,17 @@ def inner(node: Inner, sources: list[Relation]) -> Relation:
 
 
 def filtered(source: Relation, texts: list[str], classes: Classes) -> Relation:
-    """A filter: tuples stay or go as a whole."""
+    """A filter: tuples stay or go as a whole.
+
+    The relation must have a name: without one, Spark takes `WHERE (column)` for it.
+    """
     if not texts:
         return source
     where = " AND ".join(f"({text})" for text in texts)
     kept = {column: tuple(sorted(classes.of(column))) for column in source.columns}
     known = {c: [same for same in equals if same in source.columns] for c, equals in kept.items()}
     return Relation(
-        f"SELECT * FROM ({source.sql}) WHERE {where}",
+        f"SELECT * FROM ({source.sql}) AS s WHERE {where}",
         source.columns,
         source.contract.over(known),
         source.step,

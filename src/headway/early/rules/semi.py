@@ -134,7 +134,7 @@ def not_in(match: Match) -> Relation:
             (pair.left, pair.right) if pair.left in left.columns else (pair.right, pair.left)
         )
         test = f"`{mine}` NOT IN (SELECT `{theirs}` FROM ({right.sql}))"
-        sql = f"SELECT * FROM ({left.sql}) WHERE {test}"
+        sql = f"SELECT * FROM ({left.sql}) AS l WHERE {test}"
         return Relation(sql, left.columns, left.contract, match.step("plain"))
     text = compared.term.text
     on = Match(left, right, tuple(bound), anti=True).on

@@ -6,11 +6,13 @@ import hashlib
 import tempfile
 import threading
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+from py4j.protocol import Py4JError
 from pyspark.sql import DataFrame, SparkSession
 
 from headway.clock import Clock, SystemClock
@@ -25,7 +27,7 @@ from headway.engine.early.sources import our_spark, read_source
 from headway.engine.early.storage import Stored, annotate
 from headway.engine.early.views import Tables, common_points, session_beside
 from headway.engine.early.why import Lineage
-from headway.errors import QueryError
+from headway.errors import HeadwayError, QueryError
 
 Table = Stored | DataFrame | str | Path
 
@@ -167,9 +169,11 @@ class Asking:
 
     def _look_ahead(self) -> None:
         """Open what the last answer needs and choose its rules, while Spark computes the first."""
-        self.tables.open_upto(self.points - 1)
-        if self._plan.query is not None:
-            self._plan.many  # noqa: B018 - computed once, and kept
+        # Whatever fails here fails again where it is waited for, and is told there.
+        with suppress(HeadwayError, Py4JError, OSError):
+            self.tables.open_upto(self.points - 1)
+            if self._plan.query is not None:
+                self._plan.many  # noqa: B018 - computed once, and kept
 
     def _answers(self, chunk: Chunk, rows: pa.Table) -> Iterator[Answer]:
         for point in chunk.points:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
-from headway.engine.spark.session import check_session, open_session
+from headway.engine.spark.session import check_kind, open_session
 from headway.errors import QueryError
 
 READERS = {".parquet": "parquet", ".csv": "csv", ".json": "json", ".jsonl": "json", ".orc": "orc"}
@@ -15,13 +15,17 @@ READERS = {".parquet": "parquet", ".csv": "csv", ".json": "json", ".jsonl": "jso
 
 def our_spark() -> SparkSession:
     """The session that is there, or a local one of our own."""
+    active = SparkSession.getActiveSession()
+    if active is not None:
+        check_kind(active)
+        return active
     return open_session(f"local[{os.cpu_count() or 1}]")
 
 
 def read_source(data: DataFrame | str | Path, spark: SparkSession | None) -> tuple[DataFrame, str]:
     """The data as a DataFrame, and what it is called in a manifest."""
     if isinstance(data, DataFrame):
-        check_session(data.sparkSession)
+        check_kind(data.sparkSession)
         return data, "a DataFrame"
     session = spark or our_spark()
     path = Path(data)

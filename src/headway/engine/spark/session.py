@@ -107,13 +107,7 @@ def lanes_of(spark: SparkSession) -> Lanes:
 
 def check_session(spark: Any) -> SparkSession:
     """Refuse a session in which headway could not work, and say what to change."""
-    if "connect" in type(spark).__module__:
-        raise SessionError(
-            "this is a Spark Connect session: headway's gate needs the driver's JVM, which Connect "
-            "keeps out of reach. Use a classic session (SparkSession.builder.master(...))"
-        )
-    if not spark.version.startswith("4.3."):
-        raise SessionError(f"headway needs Spark 4.3; this session runs {spark.version}")
+    check_kind(spark)
     python = spark.sparkContext.pythonExec
     found = shutil.which(python) or python
     if os.path.realpath(found) != os.path.realpath(sys.executable) and not same_home(found):
@@ -122,6 +116,17 @@ def check_session(spark: Any) -> SparkSession:
             f"({sys.executable}); set PYSPARK_PYTHON to it before the session is made"
         )
     return spark  # type: ignore[no-any-return]
+
+
+def check_kind(spark: Any) -> None:
+    """Refuse a session of another kind or version; all that questions over stored data need."""
+    if "connect" in type(spark).__module__:
+        raise SessionError(
+            "this is a Spark Connect session: headway needs the driver's JVM, which Connect "
+            "keeps out of reach. Use a classic session (SparkSession.builder.master(...))"
+        )
+    if not spark.version.startswith("4.3."):
+        raise SessionError(f"headway needs Spark 4.3; this session runs {spark.version}")
 
 
 def same_home(python: str) -> bool:
