@@ -24,7 +24,8 @@ def played(points: int, full_s: float, budget: Budget) -> list[Spent]:
     size = Size(shares, int(full_s * FASTEST_PER_S))
     done: list[Spent] = []
     while (chunk := next_chunk(size, done, budget)) is not None:
-        done.append(Spent(chunk, FIXED_S + full_s * shares[chunk.last]))
+        before = shares[chunk.first - 1] if budget.forgets and chunk.first else 0.0
+        done.append(Spent(chunk, FIXED_S + full_s * (shares[chunk.last] - before)))
     return done
 
 
@@ -47,6 +48,12 @@ def test_a_question_stays_within_its_budget_if_two_jobs_can(
 def test_a_larger_budget_gives_answers_in_between() -> None:
     assert len(played(100, 100.0, Budget(1.01))) == 2
     assert len(played(100, 100.0, Budget(2.0))) > 4
+
+
+def test_where_points_are_forgotten_answers_come_often() -> None:
+    every_one = played(100, 100.0, Budget(1.3, forgets=True))
+    assert len(every_one) > len(played(100, 100.0, Budget(1.3)))
+    assert sum(one.measured_s for one in every_one) <= 130
 
 
 def test_a_short_question_is_not_cut_up() -> None:

@@ -76,3 +76,25 @@ def test_equal_keys_under_another_seed_are_not_aligned() -> None:
     apart = lower_query(read_query(question, TYPES), other)
     assert same.step.under[0].rule == "aligned"
     assert apart.step.under[0].rule == "intersected"
+
+
+@pytest.mark.parametrize(
+    ("question", "by", "forgets"),
+    [
+        ("SELECT k, sum(v) FROM t GROUP BY k", "t=k", True),
+        ("SELECT k, sum(v) FROM t GROUP BY k", "t=row", False),
+        ("SELECT k, sum(v) FROM t GROUP BY k", "", False),
+        ("SELECT t.k, count(*) FROM t JOIN u ON t.k = u.k GROUP BY t.k", "t=k u=k", True),
+        ("SELECT t.k, count(*) FROM t JOIN u ON t.v = u.w GROUP BY t.k", "t=k u=k", False),
+        ("SELECT k FROM t UNION ALL SELECT k FROM u", "t=k u=k", True),
+        ("SELECT k FROM t UNION ALL SELECT k FROM u", "t=k", False),
+        ("SELECT k, v FROM t ORDER BY v LIMIT 3", "t=k", False),
+        ("SELECT k FROM t WHERE EXISTS (SELECT 1 FROM u WHERE u.k = t.k)", "t=k", True),
+        ("SELECT k FROM t WHERE EXISTS (SELECT 1 FROM u WHERE u.k = t.k)", "u=k", False),
+        ("SELECT k, sum(v) FROM t GROUP BY k", "t+3=k", False),
+    ],
+)
+def test_a_point_is_forgotten_where_no_later_one_needs_it(
+    question: str, by: str, forgets: bool
+) -> None:
+    assert lowered({"question": question, "by": by}).forgets == forgets

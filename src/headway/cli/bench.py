@@ -55,6 +55,7 @@ def benchmarks() -> dict[str, ModuleType]:
 def benchmark(name: str | None) -> ModuleType:
     """The benchmark of that name."""
     known = benchmarks()
+    name = name.replace("-", "_") if name is not None else None
     if name is None or name not in known:
         names = ", ".join(known) or "none yet"
         wrong = "name a benchmark" if name is None else f"there is no benchmark {name!r}"

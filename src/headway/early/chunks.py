@@ -35,9 +35,13 @@ class Spent:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What all answers together may cost, in times of the full query."""
+    """What all answers together may cost, in times of the full query.
+
+    `forgets` says that no chunk needs tuples of earlier points.
+    """
 
     total: float = 1.3
+    forgets: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +71,8 @@ def next_chunk(size: Size, done: Sequence[Spent], budget: Budget) -> Chunk | Non
     """The next chunk, or None after the last point.
 
     A chunk reads all tuples up to its last point, so a chunk in the middle is worth it only while
-    the final one still fits into the budget.
+    the final one still fits into the budget. Where earlier points are forgotten it reads only its
+    own, and costs no more than the job does.
     """
     last = len(size.shares) - 1
     first = done[-1].chunk.last + 1 if done else 0
@@ -78,8 +83,9 @@ def next_chunk(size: Size, done: Sequence[Spent], budget: Budget) -> Chunk | Non
     full_s = full_run_s(size, done)
     left_s = budget.total * full_s - sum(one.measured_s for one in done)
     wanted = Chunk(first, min(last, 2 * first))
-    middle_s = fixed_s(done) + full_s * size.shares[wanted.last]
-    if wanted.last < last and middle_s + full_s <= left_s:
+    middle_s = fixed_s(done) + full_s * (0.0 if budget.forgets else size.shares[wanted.last])
+    rest_s = full_s * (1 - size.shares[first - 1]) if budget.forgets else full_s
+    if wanted.last < last and middle_s + rest_s <= left_s:
         return wanted
     return Chunk(first, last)
 

@@ -43,7 +43,7 @@ def lower_query(query: Query, known: Known) -> Relation:
     more = [c for columns in hidden for c in columns if c not in query.shown]
     shown = (*query.shown, *dict.fromkeys(more))
     sql = f"SELECT {listed(quoted(shown), AS_IT_WAS)} FROM ({relation.sql})"
-    return Relation(sql, shown, relation.contract, relation.step)
+    return Relation(sql, shown, relation.contract, relation.step, relation.local)
 
 
 def lower(node: Node, known: Known) -> Relation:

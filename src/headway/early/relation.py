@@ -25,12 +25,22 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """Spark SQL that gives tuples with their intervals, over the views of one chunk."""
+    """Spark SQL that gives tuples with their intervals, over the views of one chunk.
+
+    `local` says that what enters at a point is made of tuples that enter at that point alone (and
+    of those that are there from the start): once it has passed, the point can be forgotten.
+    """
 
     sql: str
     columns: tuple[str, ...]
     contract: Contract
     step: Step
+    local: bool = False
+
+    @property
+    def forgets(self) -> bool:
+        """Whether a chunk needs no tuple of earlier points, and adds to what they answered."""
+        return self.local and self.contract.inclusive and not self.contract.at_start
 
 
 @dataclass(frozen=True, slots=True)

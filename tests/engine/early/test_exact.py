@@ -22,7 +22,7 @@ ASKED = [
     ("q03", growing), ("q13", growing), ("q18", mixed), ("count_distinct", mixed),
     ("rollup", growing), ("row_number_of_ties", growing), ("full_join", growing),
     ("not_in_with_nulls", mixed), ("scalar_beside_rows", growing), ("float_sums", mixed),
-    ("of_nothing", growing), ("pivot", growing),
+    ("of_nothing", growing), ("pivot", growing), ("left_join_aligned", growing),
 ]  # fmt: skip
 QUESTIONS = {question.name: question for question in all_questions()}
 
@@ -43,7 +43,7 @@ def test_every_answer_is_the_query_over_the_tuples_of_its_point(
     assert list(check_points(asking, question.checked_by)) == []
 
 
-@pytest.mark.parametrize("name", ["float_sums", "lateral_view"])
+@pytest.mark.parametrize("name", ["float_sums", "window_by_progress_key", "lateral_view"])
 def test_any_chunking_gives_the_same_bytes(
     name: str, library: Library, spark: SparkSession
 ) -> None:

@@ -12,7 +12,7 @@ from pyspark.sql.functions import udf
 from headway.early.sampling import Sampling
 from headway.engine.early.ask import ask, progress
 from headway.engine.early.storage import MANIFEST, open_stored, read_upto
-from headway.errors import QueryError
+from headway.errors import QueryError, RunError
 
 pytestmark = pytest.mark.spark
 
@@ -108,3 +108,14 @@ def test_a_function_of_chance_is_refused(spark: SparkSession, tmp_path: Path) ->
     spark.udf.register("by_chance", udf(lambda x: x, "bigint").asNondeterministic())
     with pytest.raises(QueryError, match="not deterministic"):
         ask("SELECT by_chance(id) FROM t", {"t": stored}, spark=spark)
+
+
+def test_a_sample_by_what_is_not_there_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+    with pytest.raises(QueryError, match="cannot be drawn by nothing"):
+        progress(spark.range(5), by=Sampling("order", ("nothing",), 2), folder=tmp_path / "t")
+
+
+def test_a_question_that_fails_while_it_runs_says_why(spark: SparkSession, tmp_path: Path) -> None:
+    stored = progress(spark.range(10), by="id", points=2, folder=tmp_path / "t")
+    with pytest.raises(RunError, match="DIVIDE_BY_ZERO"):
+        list(ask("SELECT sum(1 / (id - id)) AS s FROM t", {"t": stored}, spark=spark))

@@ -83,9 +83,8 @@ def complete(node: Group, child: Relation, known: Known) -> Relation:
     kept = {column: (name,) for column, name in plain_keys(node).items()}
     contract = AT_START if starts else child.contract.over(kept)
     why = "there from the start" if starts else "progress follows the key of the group"
-    return Relation(
-        sql, names_of(node), contract, Step(title(node), "complete", why, steps([child]))
-    )
+    step = Step(title(node), "complete", why, steps([child]))
+    return Relation(sql, names_of(node), contract, step, child.local)
 
 
 def has_floats(node: Group, child: Relation, known: Known) -> bool:
@@ -235,5 +234,5 @@ def distinct_values(node: Group, child: Relation) -> Relation:
         shown = Project(node.child, keys)
         one = project(shown, child)
         sql = f"SELECT DISTINCT {listed(names, AS_IT_WAS)} FROM ({one.sql})"
-        return Relation(sql, one.columns, one.contract, child.step)
+        return Relation(sql, one.columns, one.contract, child.step, child.local)
     return distinct(Group(node.child, keys), child)

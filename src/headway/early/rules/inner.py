@@ -35,7 +35,9 @@ def inner(node: Inner, sources: list[Relation]) -> Relation:
         else "sides do not share a key, so early results are of few pairs"
     )
     rule = "aligned" if is_aligned else "intersected"
-    return Relation(sql, columns, contract, Step("join", rule, because, steps(sources)))
+    settled = is_aligned and all(source.local for source in sources)
+    step = Step("join", rule, because, steps(sources))
+    return Relation(sql, columns, contract, step, settled)
 
 
 def filtered(source: Relation, texts: list[str], classes: Classes) -> Relation:
@@ -53,6 +55,7 @@ def filtered(source: Relation, texts: list[str], classes: Classes) -> Relation:
         source.columns,
         source.contract.over(known),
         source.step,
+        source.local,
     )
 
 

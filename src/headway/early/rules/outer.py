@@ -59,4 +59,5 @@ def plain(node: Outer, left: Relation, right: Relation) -> Relation:
         f"{kind} JOIN ({listing(right, 1)}) AS r ON {on}"
     )
     why = "a match is there as long as the row it matches"
-    return Relation(sql, columns, contract, Step(name_of(node), "plain", why, steps([left, right])))
+    step = Step(name_of(node), "plain", why, steps([left, right]))
+    return Relation(sql, columns, contract, step, left.local and right.local)

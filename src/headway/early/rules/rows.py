@@ -30,13 +30,13 @@ def scan(node: Scan, known: Known) -> Relation:
     times = FROM_START if contract.at_start else AS_IT_WAS
     sql = f"SELECT {listed(shown, times)} FROM {view_of(node.table)}"
     name = node.table if node.alias == node.table else f"{node.table} {node.alias}"
-    return Relation(sql, columns_of(node), contract, Step("scan", name, told(contract)))
+    return Relation(sql, columns_of(node), contract, Step("scan", name, told(contract)), local=True)
 
 
 def constant(_node: Constant, _known: Known) -> Relation:
     """One row without columns, there from the start."""
     step = Step("row", "literal", "there from the start")
-    return Relation(f"SELECT {listed(FROM_START)}", (), AT_START, step)
+    return Relation(f"SELECT {listed(FROM_START)}", (), AT_START, step, local=True)
 
 
 def project(node: Project, child: Relation) -> Relation:
@@ -47,7 +47,7 @@ def project(node: Project, child: Relation) -> Relation:
             kept.setdefault(next(iter(output.term.columns)), []).append(output.name)
     shown = [f"{output.term.text} AS `{output.name}`" for output in node.outputs]
     sql = f"SELECT {listed(shown, AS_IT_WAS)} FROM ({child.sql})"
-    return Relation(sql, columns_of(node), child.contract.over(kept), child.step)
+    return Relation(sql, columns_of(node), child.contract.over(kept), child.step, child.local)
 
 
 def union(node: Union, children: list[Relation]) -> Relation:
@@ -66,7 +66,8 @@ def union(node: Union, children: list[Relation]) -> Relation:
     shown = listed(quoted(node.names), AS_IT_WAS)
     sql = " UNION ALL ".join(f"SELECT {shown} FROM ({child.sql})" for child in children)
     step = Step("union", "additive", "tuples keep their intervals", steps(children))
-    return Relation(sql, node.names, contract, step)
+    settled = all(child.local for child in children) and len(moving) in (0, len(children))
+    return Relation(sql, node.names, contract, step, settled)
 
 
 def steps(children: list[Relation]) -> tuple[Step, ...]:

@@ -56,7 +56,8 @@ def semi(match: Match) -> Relation:
             f"SELECT {listed(quoted(left.columns), AS_IT_WAS)} FROM ({left.sql}) AS l "
             f"LEFT {match.kind} JOIN ({without_times(right)}) AS r ON {match.on}"
         )
-        return Relation(sql, left.columns, left.contract, match.step("plain"))
+        settled = left.local and right.local
+        return Relation(sql, left.columns, left.contract, match.step("plain"), settled)
     if right.contract.inclusive and compares_columns(match):
         return by_first_match(match)
     return at_each_point(match, match.on)
@@ -135,7 +136,8 @@ def not_in(match: Match) -> Relation:
         )
         test = f"`{mine}` NOT IN (SELECT `{theirs}` FROM ({right.sql}))"
         sql = f"SELECT * FROM ({left.sql}) AS l WHERE {test}"
-        return Relation(sql, left.columns, left.contract, match.step("plain"))
+        settled = left.local and right.local
+        return Relation(sql, left.columns, left.contract, match.step("plain"), settled)
     text = compared.term.text
     on = Match(left, right, tuple(bound), anti=True).on
     return at_each_point(match, f"{on} AND (({text}) OR ({text}) IS NULL)")

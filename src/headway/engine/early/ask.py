@@ -7,7 +7,7 @@ import tempfile
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -118,10 +118,10 @@ class Way:
     chunk: int | None
     clock: Clock
 
-    def next(self, size: Size, done: list[Spent]) -> Chunk | None:
+    def next(self, size: Size, done: list[Spent], forgets: bool) -> Chunk | None:
         """The next chunk, or None after the last point."""
         if self.chunk is None:
-            return next_chunk(size, done, self.budget)
+            return next_chunk(size, done, replace(self.budget, forgets=forgets))
         first = done[-1].chunk.last + 1 if done else 0
         last = min(len(size.shares), first + self.chunk) - 1
         return Chunk(first, last) if first <= last else None
@@ -153,27 +153,40 @@ class Asking:
 
     def __iter__(self) -> Iterator[Answer]:
         """The answers in order of progress."""
+        rows: pa.Table | None = None
         if self._journal is not None:
-            for chunk, rows in self._journal.kept():
+            for chunk, found in self._journal.kept():
                 self._spent.append(Spent(chunk, 0.0))
+                rows = self._with(rows, found)
                 yield from self._answers(chunk, rows)
         if not self._spent and self.points > 1:
             threading.Thread(target=self._look_ahead, daemon=True).start()
-        while (wanted := self._way.next(self._size, self._spent)) is not None:
+        while (wanted := self._next()) is not None:
             begun = self._way.clock.steady_s()
-            rows = compute(self.tables, self._plan, wanted)
+            found = compute(self.tables, self._plan, wanted)
             self._spent.append(Spent(wanted, self._way.clock.steady_s() - begun))
             if self._journal is not None:
-                self._journal.keep(wanted, rows)
+                self._journal.keep(wanted, found)
+            rows = self._with(rows, found)
             yield from self._answers(wanted, rows)
+
+    def _next(self) -> Chunk | None:
+        """The next chunk; that of the first answer is known before any rule is chosen."""
+        forgets = bool(self._spent) and self._plan.forgets
+        return self._way.next(self._size, self._spent, forgets)
+
+    def _with(self, rows: pa.Table | None, found: pa.Table) -> pa.Table:
+        """What is answered after a chunk: its rows, and those before it where they stay."""
+        if rows is None or not self._plan.forgets:
+            return found
+        return pa.concat_tables([rows, found.cast(rows.schema)])
 
     def _look_ahead(self) -> None:
         """Open what the last answer needs and choose its rules, while Spark computes the first."""
         # Whatever fails here fails again where it is waited for, and is told there.
         with suppress(HeadwayError, Py4JError, OSError):
-            self.tables.open_upto(self.points - 1)
-            if self._plan.query is not None:
-                self._plan.many  # noqa: B018 - computed once, and kept
+            if not self._plan.forgets:
+                self.tables.open_upto(self.points - 1)
 
     def _answers(self, chunk: Chunk, rows: pa.Table) -> Iterator[Answer]:
         for point in chunk.points:

@@ -17,7 +17,7 @@ from headway.early.read.query import read_query
 from headway.early.read.total import totally_ordered
 from headway.early.relation import Known, Relation, Step
 from headway.engine.early.answers import Shape, order_by
-from headway.engine.early.views import Tables, analysed, expected_schema
+from headway.engine.early.views import Tables, collected, expected_schema
 from headway.errors import NoRule, QueryError
 
 
@@ -47,6 +47,11 @@ class Plan:
     def _lowered(self, contracts: dict[str, Contract]) -> Relation:
         assert self.query is not None
         return lower_query(self.query, Known(contracts, self.tables.types))
+
+    @property
+    def forgets(self) -> bool:
+        """Whether each chunk adds to what earlier ones answered, and needs none of their tuples."""
+        return self.query is not None and self.many.forgets
 
     @cached_property
     def shape(self) -> Shape:
@@ -86,10 +91,11 @@ def compute(tables: Tables, plan: Plan, chunk: Chunk) -> pa.Table:
     """The rows of all answers of a chunk, with their intervals."""
     if plan.query is None:
         return recomputed(tables, plan, chunk)
-    tables.at(chunk)
-    relation = plan.single if chunk.first == chunk.last else plan.many
+    alone = chunk.first > 0 and plan.many.forgets
+    tables.at(chunk, alone)
+    relation = plan.single if chunk.first == chunk.last and not alone else plan.many
     text = tables.filled(with_types(relation, plan), chunk)
-    return analysed(tables.session, text).toArrow()
+    return collected(tables.session, text)
 
 
 def with_types(relation: Relation, plan: Plan) -> str:
@@ -107,7 +113,7 @@ def recomputed(tables: Tables, plan: Plan, chunk: Chunk) -> pa.Table:
     parts = []
     for point in chunk.points:
         tables.stabbed(point)
-        rows = analysed(tables.session, totally_ordered(plan.sql)).toArrow()
+        rows = collected(tables.session, totally_ordered(plan.sql))
         rows = rows.rename_columns([f"c{n}" for n in range(rows.num_columns)])
         until = point + 1 if point < tables.points - 1 else FOREVER
         rows = rows.append_column(FROM, pa.array([point] * rows.num_rows, pa.int32()))

@@ -49,7 +49,9 @@ class Library:
         return found
 
     def _one(self, name: str, sampling: Sampling, way: str) -> Stored:
-        mark = "-".join([name, *sampling.by, str(sampling.points), way if sampling.by else "start"])
+        mark = "-".join(
+            [name, *sampling.by, str(sampling.points), way if sampling != START else "start"]
+        )
         place = self._folder / mark
         if (place / MANIFEST).is_file():
             return open_stored(place)

@@ -36,6 +36,11 @@ class Race:
         for name, path in files.items():
             self._plain.read.parquet(str(path)).createOrReplaceTempView(name)
 
+    @property
+    def spark(self) -> SparkSession:
+        """The session that questions are asked in."""
+        return self._spark
+
     def in_full(self, sql: str) -> float:
         """Seconds of the plain query over the files as they were given."""
         begun = self._clock.steady_s()

@@ -12,6 +12,7 @@ import shutil
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import IntegerType, StructType
@@ -64,9 +65,15 @@ def annotate(df: DataFrame, sampling: Sampling, folder: str | Path, source: str 
     columns = list(df.columns)
     types = [field.dataType.simpleString() for field in df.schema]
     start = start_text(sampling, columns, types)
-    marked = df.select("*", F.expr(start).cast("int").alias(FROM))
-    if not sampling.inclusive:
-        marked = marked.select("*", F.expr(until_text(sampling, FROM)).cast("int").alias(UNTIL))
+    try:
+        marked = df.select("*", F.expr(start).cast("int").alias(FROM))
+        if not sampling.inclusive:
+            marked = marked.select("*", F.expr(until_text(sampling, FROM)).cast("int").alias(UNTIL))
+    except (AnalysisException, ParseException) as error:
+        said = str(error).partition("\n")[0]
+        raise QueryError(
+            f"the sample cannot be drawn by {', '.join(sampling.by)}: {said}"
+        ) from error
     fresh = folder.with_name(f".{folder.name}.{os.getpid()}")
     shutil.rmtree(fresh, ignore_errors=True)
     write_buckets(marked, sampling, fresh, spark.sparkContext.defaultParallelism)
@@ -168,10 +175,15 @@ def open_stored(folder: str | Path) -> Stored:
         raise QueryError(f"{target} cannot be read ({error}); annotate the table again") from error
 
 
-def read_upto(spark: SparkSession, stored: Stored, last: int) -> DataFrame:
-    """The tuples that enter by a point, with their progress; reads only buckets that hold some."""
+def read_upto(spark: SparkSession, stored: Stored, last: int, first: int = 0) -> DataFrame:
+    """The tuples that enter between two points, with their progress.
+
+    Only buckets that hold some are read; tuples that are there from the start always are.
+    """
     laid = buckets(1 if stored.sampling.kind == "start" else stored.sampling.points)
-    wanted = [n for n, one in enumerate(laid) if one.first <= last]
+    if stored.sampling.kind == "start":
+        first = 0
+    wanted = [n for n, one in enumerate(laid) if one.first <= last and one.last >= first]
     paths = [str(stored.folder / name) for n in wanted for name in stored.files[n]]
     schema = StructType([*stored.schema.fields]).add(FROM, IntegerType())
     if not stored.sampling.inclusive:
@@ -182,4 +194,6 @@ def read_upto(spark: SparkSession, stored: Stored, last: int) -> DataFrame:
         frame = spark.read.schema(schema).parquet(*paths)
     if laid[wanted[-1]].last > last:
         frame = frame.where(F.col(FROM) <= last)
+    if laid[wanted[0]].first < first:
+        frame = frame.where(F.col(FROM) >= first)
     return frame

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pyspark.errors import AnalysisException, ParseException
+import pyarrow as pa
+from pyspark.errors import AnalysisException, ParseException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
@@ -14,7 +15,7 @@ from headway.early.chunks import Chunk, Size
 from headway.early.progress import FOREVER, FROM, UNTIL
 from headway.early.relation import FIRST, LAST, quoted
 from headway.engine.early.storage import Stored, read_upto
-from headway.errors import QueryError
+from headway.errors import QueryError, RunError
 
 # Small jobs, one plan shape: what adapts while it runs would only cost time.
 SETTINGS = {
@@ -42,12 +43,16 @@ class Tables:
     stored: Mapping[str, Stored]
     points: int
     batch: int = 1
-    _frames: dict[tuple[str, int], DataFrame] = field(default_factory=dict, compare=False)
+    _frames: dict[tuple[str, int, int], DataFrame] = field(default_factory=dict, compare=False)
 
-    def at(self, chunk: Chunk) -> None:
-        """Make the views hold the tuples of a chunk, none earlier than its first point."""
+    def at(self, chunk: Chunk, alone: bool = False) -> None:
+        """Make the views hold the tuples of a chunk, none earlier than its first point.
+
+        Tuples that entered before the chunk are in it from its first point on; `alone` leaves them
+        out.
+        """
         for name, one in self.stored.items():
-            frame = self._upto(name, chunk.last)
+            frame = self._upto(name, chunk.last, chunk.first if alone else 0)
             start, end = self._interval(one)
             if not one.sampling.inclusive:
                 frame = frame.where(f"{end} > {chunk.first} AND {start} < {end}")
@@ -77,12 +82,12 @@ class Tables:
         coarse = f"IF({UNTIL} = {FOREVER}, {UNTIL}, {UNTIL} DIV {self.batch})"
         return f"CAST({FROM} DIV {self.batch} AS INT)", end if one.sampling.inclusive else coarse
 
-    def _upto(self, name: str, last: int) -> DataFrame:
+    def _upto(self, name: str, last: int, first: int = 0) -> DataFrame:
         """The tuples of a table that enter by a point; what was opened once stays open."""
-        if (name, last) not in self._frames:
-            stored = (last + 1) * self.batch - 1
-            self._frames[name, last] = read_upto(self.session, self.stored[name], stored)
-        return self._frames[name, last]
+        if (name, first, last) not in self._frames:
+            bounds = (last + 1) * self.batch - 1, first * self.batch
+            self._frames[name, first, last] = read_upto(self.session, self.stored[name], *bounds)
+        return self._frames[name, first, last]
 
     def size(self) -> Size:
         """How many tuples of moving tables there are, and the part that is in by each point."""
@@ -113,7 +118,21 @@ def analysed(session: SparkSession, sql: str) -> DataFrame:
         return session.sql(sql)
     except (AnalysisException, ParseException) as error:
         # Spark's plan below its complaint says nothing to whoever wrote the query.
-        raise QueryError(str(error).partition("\n")[0].rstrip(";")) from error
+        raise QueryError(first_line(error)) from error
+
+
+def collected(session: SparkSession, sql: str) -> pa.Table:
+    """The rows of a query; what fails while it runs is told in Spark's first line."""
+    frame = analysed(session, sql)
+    try:
+        return frame.toArrow()
+    except PySparkException as error:
+        raise RunError(f"the query failed while it ran: {first_line(error)}") from error
+
+
+def first_line(error: Exception) -> str:
+    """What Spark complains of, without the plan or the stack below it."""
+    return str(error).partition("\n")[0].rstrip(";")
 
 
 def expected_schema(tables: Tables, sql: str) -> StructType:

@@ -12,6 +12,13 @@ BY_CUSTOMER = {"orders": "o_custkey", "customer": "c_custkey"}
 KEYS = dict.fromkeys(NAMES, BY_ORDER)
 KEYS |= dict.fromkeys(("q02", "q11", "q16", "q17", "q20"), BY_PART)
 KEYS |= dict.fromkeys(("q13", "q22"), BY_CUSTOMER)
+# Q3 as paper 5 generalises it (section 5.2): without filters and without a limit.
+Q3_GENERAL = """
+SELECT l_orderkey, sum(l_extendedprice * (1 - l_discount)) AS revenue, o_orderdate, o_shippriority
+FROM orders, lineitem
+WHERE l_orderkey = o_orderkey
+GROUP BY l_orderkey, o_orderdate, o_shippriority
+"""
 
 
 def query(name: str) -> str:

@@ -1,0 +1,93 @@
+"""What progress that follows the key saves: groups that are done are forgotten (paper 5, 2.6)."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from headway.benches.options import Bar, BenchOptions, progress
+from headway.early.sampling import Sampling
+from headway.engine.early.library import Library, growing
+from headway.engine.early.memory import Footprint, footprint_of
+from headway.engine.early.race import Race
+from headway.engine.spark.session import open_session
+from headway.workloads.tpch.data import make_tables
+from headway.workloads.tpch.queries import BY_ORDER, Q3_GENERAL
+
+SENTENCE = "TPC-H Q3 without filters: progress that follows its key, against one that does not."
+POINTS = 20
+
+
+def by_row(_column: str, points: int) -> Sampling:
+    """Each tuple by itself, whatever its key."""
+    return Sampling("row", (), points)
+
+
+def run(options: BenchOptions) -> dict[str, Any]:
+    """Ask the same question of both kinds of progress, at several scales, and in full."""
+    scales = [0.02, 0.05] if options.quick else [0.5, 1.0, 2.0]
+    repeats = options.repeats or (1 if options.quick else 2)
+    rows: dict[str, dict[str, Any]] = {}
+    with progress(len(scales) * 3 * repeats, "scales") as bar:
+        for scale in scales:
+            with TemporaryDirectory(prefix="headway-memory-") as place:
+                rows[f"{scale:g}"] = at_scale(Path(place), scale, repeats, bar)
+    figures = figures_of(rows) | {"points": POINTS, "repeats": repeats}
+    options.keep("early_memory", figures)
+    return figures
+
+
+def at_scale(place: Path, scale: float, repeats: int, bar: Bar) -> dict[str, Any]:
+    """All three ways at one scale, by turns; the first round warms up unless it is the only one."""
+    files = make_tables(place / "tables", scale)
+    spark = open_session("local[2]", {"spark.driver.memory": "8g"})
+    try:
+        race = Race(spark, files)
+        library = Library(spark, place / "annotated", {name: files[name] for name in BY_ORDER})
+        followed = library.open(BY_ORDER, POINTS, growing)
+        apart = library.open(BY_ORDER, POINTS, by_row)
+        race.in_full(Q3_GENERAL)
+        full, kept, lost = [], [], []
+        for _ in range(repeats):
+            full.append(race.in_full(Q3_GENERAL))
+            bar.advance(note=f"scale {scale:g} in full")
+            kept.append(footprint_of(race, Q3_GENERAL, followed, POINTS))
+            bar.advance(note=f"scale {scale:g} by key")
+            lost.append(footprint_of(race, Q3_GENERAL, apart, POINTS))
+            bar.advance(note=f"scale {scale:g} by row")
+    finally:
+        spark.stop()
+    return row_of(full, kept, lost)
+
+
+def row_of(full: list[float], kept: list[Footprint], lost: list[Footprint]) -> dict[str, Any]:
+    """One scale's figures."""
+    full_s = statistics.median(full)
+    return {
+        "full_s": round(full_s, 2),
+        "by_key_s": round(statistics.median(one.total_s for one in kept), 2),
+        "by_row_s": round(statistics.median(one.total_s for one in lost), 2),
+        "by_key_peak_bytes": max(one.peak_bytes for one in kept),
+        "by_row_peak_bytes": max(one.peak_bytes for one in lost),
+        "time_ratio": ratio([one.total_s for one in kept], full),
+        "chunks": kept[-1].chunks,
+    }
+
+
+def ratio(above: list[float], below: list[float]) -> float:
+    return round(statistics.median(a / b for a, b in zip(above, below, strict=True)), 3)
+
+
+def figures_of(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Peak state and time at the largest scale, and how the time ratio moves between scales."""
+    shares = [row["by_key_peak_bytes"] / max(1, row["by_row_peak_bytes"]) for row in rows.values()]
+    ratios = [row["time_ratio"] for row in rows.values()]
+    return {
+        "peak_state_ratio": round(max(shares), 3),
+        "time_ratio_worst": max(ratios),
+        "flat_within": round(max(ratios) / min(ratios), 3),
+        "scales": dict(rows),
+    }

@@ -1,0 +1,79 @@
+"""The workloads of paper 5 (section 5.2) over made data: correlated search, click-through rates.
+
+Data is made by SQL over a range of numbers, each value a hash of the number, so it is the same
+everywhere and needs nothing but Spark.
+"""
+
+from __future__ import annotations
+
+WORDS, USERS, ADS = 20_000, 20_000, 40
+MILLION = 1_000_000
+
+
+def chance(salt: int) -> str:
+    """A number below a million that looks drawn, as SQL over `id`."""
+    return f"PMOD(XXHASH64(id, {salt}L), {MILLION})"
+
+
+def skewed(count: int, salt: int) -> str:
+    """A rank below `count`, small ones more often: Zipf's law with exponent one, as SQL."""
+    return f"CAST(EXP({chance(salt)} / {MILLION}D * LN({count}D)) AS INT)"
+
+
+def searches(rows: int) -> str:
+    """Searches of users; one user in five likes music, and searches for it and its words."""
+    return f"""
+SELECT user, CASE WHEN user % 5 = 0 AND {chance(2)} < 500000
+  THEN IF({chance(3)} < 150000, 'music', CONCAT('tune', {skewed(300, 4)}))
+  WHEN {chance(5)} < 4000 THEN 'music'
+  ELSE CONCAT('word', {skewed(WORDS, 6)}) END AS word
+FROM (SELECT id, {skewed(USERS, 1)} AS user FROM RANGE({rows}))"""
+
+
+TOP_CORRELATED = """
+WITH fans AS (SELECT DISTINCT user FROM searches WHERE word = 'music'),
+histogram AS (
+  SELECT user, word, count(*) AS n FROM searches WHERE word <> 'music' GROUP BY user, word
+)
+SELECT word, sum(IF(fans.user IS NOT NULL, n, 0)) / (sum(n) + 20) AS goodness
+FROM histogram LEFT JOIN fans ON histogram.user = fans.user
+GROUP BY word ORDER BY goodness DESC, word LIMIT 100"""
+
+
+def impressions(rows: int) -> str:
+    """Ads shown to users."""
+    return f"""
+SELECT id, {skewed(USERS, 11)} AS user, CAST(PMOD(XXHASH64(id, 12L), {ADS}) AS INT) AS ad
+FROM RANGE({rows})"""
+
+
+def clicks(rows: int) -> str:
+    """The impressions that were clicked on: each ad has its own rate, and a few users are bots."""
+    rate = "20000 + 4000 * ad"
+    shown = impressions(rows)
+    return f"""
+SELECT user, ad FROM ({shown}) AS shown WHERE {chance(13)} < {rate}
+UNION ALL SELECT -1 - PMOD(id, 3) AS user, CAST(PMOD(XXHASH64(id, 14L), 3) AS INT) AS ad
+FROM RANGE({rows // 50})"""
+
+
+# Clicks of one user on one ad beyond this many are no person's.
+REAL_CLICKS = """
+SELECT ad, sum(n) AS n FROM (
+  SELECT user, ad, count(*) AS n FROM clicks GROUP BY user, ad HAVING count(*) <= 100
+) AS per_user GROUP BY ad"""
+SHOWN = "SELECT ad, count(*) AS n FROM impressions GROUP BY ad"
+CLICK_THROUGH = f"""
+SELECT shown.ad, clicked.n / shown.n AS rate
+FROM ({SHOWN}) AS shown JOIN ({REAL_CLICKS}) AS clicked ON shown.ad = clicked.ad
+ORDER BY shown.ad"""
+
+
+def visits(rows: int) -> str:
+    """Visits from countries of very unlike sizes, each with its own typical length."""
+    return f"""
+SELECT id, country, 10 + country % 17 + {chance(22)} / {MILLION}D * 5 AS minutes
+FROM (SELECT id, {skewed(2_000, 21)} AS country FROM RANGE({rows}))"""
+
+
+MEAN_VISIT = "SELECT country, avg(minutes) AS mean FROM visits GROUP BY country"
