@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 import signal
 import socket
@@ -11,6 +12,7 @@ import tempfile
 import uuid
 from base64 import urlsafe_b64encode
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,7 @@ from headway.engine.kafka.sink import MARK, VERSION_MARK
 from headway.errors import TopicError
 from headway.testing.processes import LEASH, kill_family
 
+LOWEST_PORT, PORTS = 20_000, 12_000
 HOST = "127.0.0.1"
 PATIENCE_S = 90.0
 # One node holds everything once; small internal topics are made sooner.
@@ -210,7 +213,14 @@ def messages_in(address: str) -> Iterator[tuple[dict[str, Any], bytes]]:
 
 
 def free_port() -> int:
-    """A port that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        return int(probe.getsockname()[1])
+    """A port that nobody listens on, and that no system hands out by itself.
+
+    Clients go on knocking at the port of a broker that has stopped. If Spark then gets the port for
+    the one caller that it waits for, the knock takes that caller's place, and the caller waits
+    for ever.
+    """
+    while True:
+        port = LOWEST_PORT + secrets.randbelow(PORTS)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind((HOST, port))
+            return port

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pyarrow as pa
 import pytest
 from confluent_kafka import Consumer, TopicPartition
@@ -10,7 +12,7 @@ import headway as hw
 from headway.clock import SystemClock
 from headway.engine.kafka.sink import MARK, KafkaSink
 from headway.errors import TopicError
-from headway.testing.broker import Broker
+from headway.testing.broker import Broker, free_port
 
 ANSWERS = pa.table({"word": ["a", "b"], "n": [1, 2]})
 
@@ -78,3 +80,11 @@ def test_a_distributor_loses_nothing_when_it_must_wait(broker: Broker, topic: st
 def test_a_distributor_wants_a_topic_that_is_there(broker: Broker) -> None:
     with pytest.raises(TopicError, match="no topic 'absent'"):
         hw.Distributor("absent", at=broker.at)
+
+
+def test_a_broker_has_a_port_that_no_system_hands_out() -> None:
+    handed_out = Path("/proc/sys/net/ipv4/ip_local_port_range")
+    if not handed_out.exists():
+        pytest.skip("this system does not say which ports it hands out")
+    first = int(handed_out.read_text().split()[0])
+    assert all(1024 <= free_port() < first for _ in range(20))

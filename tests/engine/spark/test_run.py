@@ -16,7 +16,7 @@ import headway as hw
 from headway.engine.spark import session
 from headway.engine.spark.metering.stages import stages_of
 from headway.engine.spark.run import RunHandle
-from headway.errors import CheckpointError, FlowError
+from headway.errors import CheckpointError, FlowError, RunError
 from headway.flow.stream import Stream
 from headway.measure.account import Account
 from headway.measure.phases import MICRO_BATCH, mean_phases
@@ -116,7 +116,7 @@ def test_what_spark_cannot_run_is_said_before_the_start(
 
 
 def test_a_run_that_is_given_no_flow_says_so() -> None:
-    with pytest.raises(FlowError, match=r"ends in .to\(...\); got Stream"):
+    with pytest.raises(RunError, match=r"ends in .to\(...\); got Stream"):
         hw.run(counts(count=5))  # type: ignore[arg-type]
 
 

@@ -12,7 +12,7 @@ def totally_ordered(sql: str) -> str:
     """The query with each LIMIT of a SELECT under an order that no two unlike rows share.
 
     >>> totally_ordered("SELECT a, b FROM t ORDER BY b DESC LIMIT 3")
-    'SELECT a, b FROM t ORDER BY b DESC, a NULLS FIRST, b NULLS FIRST LIMIT 3'
+    'SELECT a, b FROM t ORDER BY b DESC, a, b LIMIT 3'
     >>> totally_ordered("SELECT a FROM t")
     'SELECT a FROM t'
     """

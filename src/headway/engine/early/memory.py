@@ -22,9 +22,9 @@ class Footprint:
 
 
 def footprint_of(race: Race, sql: str, tables: Mapping[str, Stored], points: int) -> Footprint:
-    """Ask early to the last answer, and look at the stages that it ran."""
+    """Ask early to the last answer, a job for each point, and look at the stages that ran."""
     before = next_stage(race.spark)
-    timed = race.early(sql, tables, points)
+    timed = race.early(sql, tables, points, chunk=1)
     race.spark.sparkContext._jsc.sc().listenerBus().waitUntilEmpty(10_000)
     peak = max((memory_of(race.spark, n) for n in range(before, next_stage(race.spark))), default=0)
     return Footprint(timed.total_s, peak, len(timed.spent))

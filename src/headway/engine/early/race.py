@@ -47,13 +47,16 @@ class Race:
         analysed(self._plain, sql).toArrow()
         return self._clock.steady_s() - begun
 
-    def early(self, sql: str, tables: Mapping[str, Stored], points: int) -> Timed:
+    def early(
+        self, sql: str, tables: Mapping[str, Stored], points: int, chunk: int | None = None
+    ) -> Timed:
         """Ask early, to the last answer."""
         begun = self._clock.steady_s()
-        first_s, rows = 0.0, 0
-        asking = ask(sql, tables, points=points, spark=self._spark)
+        first_s = 0.0
+        asking = ask(sql, tables, points=points, chunk=chunk, spark=self._spark)
         for answer in asking:
-            rows = answer.table.num_rows
+            if answer.point in (0, answer.points - 1):
+                rows = answer.table.num_rows
             if not first_s:
                 first_s = self._clock.steady_s() - begun
         return Timed(first_s, self._clock.steady_s() - begun, rows, asking.spent)
