@@ -9,9 +9,9 @@ from pyspark.sql import SparkSession
 
 from headway.benches.early.questions import all_questions
 from headway.engine.early.ask import ask
-from headway.engine.early.exactness import check_points
-from headway.engine.early.library import Library, growing, mixed
-from headway.engine.early.oracle import register_functions
+from headway.engine.early.proving.exactness import check_points
+from headway.engine.early.proving.library import Library, growing, mixed
+from headway.engine.early.proving.oracle import register_functions
 from headway.errors import QueryError
 from headway.workloads.tpch.data import make_tables
 

@@ -12,7 +12,7 @@ from headway.benches.early.curves import Lines, write_lines
 from headway.benches.options import BenchOptions, progress
 from headway.early.sampling import Sampling
 from headway.engine.early.ask import ask
-from headway.engine.early.made import made_table
+from headway.engine.early.proving.made import made_table
 from headway.engine.spark.session import open_session
 from headway.workloads.progressive import (
     CLICK_THROUGH,

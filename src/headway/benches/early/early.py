@@ -9,8 +9,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from headway.benches.options import Bar, BenchOptions, progress
-from headway.engine.early.library import Library, swelling
-from headway.engine.early.race import Race
+from headway.engine.early.proving.library import Library, swelling
+from headway.engine.early.proving.race import Race
 from headway.engine.spark.session import open_session
 from headway.workloads.tpch.data import make_tables
 from headway.workloads.tpch.queries import KEYS, NAMES, query

@@ -10,9 +10,9 @@ from typing import Any
 
 from headway.benches.options import Bar, BenchOptions, progress
 from headway.early.sampling import Sampling
-from headway.engine.early.library import Library, growing
-from headway.engine.early.memory import Footprint, footprint_of
-from headway.engine.early.race import Race
+from headway.engine.early.proving.library import Library, growing
+from headway.engine.early.proving.memory import Footprint, footprint_of
+from headway.engine.early.proving.race import Race
 from headway.engine.spark.session import open_session
 from headway.workloads.tpch.data import make_tables
 from headway.workloads.tpch.queries import BY_ORDER, Q3_GENERAL

@@ -13,9 +13,9 @@ from headway.benches.early.sequences import Wish, sequences_of
 from headway.benches.options import Bar, BenchOptions, progress
 from headway.early.sampling import Sampling
 from headway.engine.early.ask import ask
-from headway.engine.early.exactness import check_points
-from headway.engine.early.library import Library, growing, mixed
-from headway.engine.early.oracle import register_functions
+from headway.engine.early.proving.exactness import check_points
+from headway.engine.early.proving.library import Library, growing, mixed
+from headway.engine.early.proving.oracle import register_functions
 from headway.engine.spark.session import open_session
 from headway.workloads.tpch.data import make_tables
 

@@ -14,8 +14,8 @@ from pathlib import Path
 from headway.benches.early.questions import Question, all_questions
 from headway.benches.options import progress
 from headway.engine.early.ask import ask
-from headway.engine.early.library import Library
-from headway.engine.early.oracle import register_functions
+from headway.engine.early.proving.library import Library
+from headway.engine.early.proving.oracle import register_functions
 from headway.engine.spark.session import open_session
 from headway.workloads.tpch.data import make_tables
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
-from headway.engine.early.race import Race
+from headway.engine.early.proving.race import Race
 from headway.engine.early.storage import Stored
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from headway.engine.early.ask import Asking
-from headway.engine.early.oracle import QUICKLY, answer_by_batch, differs
+from headway.engine.early.proving.oracle import QUICKLY, answer_by_batch, differs
 
 
 def check_points(asking: Asking, sql: str) -> Iterator[tuple[int, str]]:

@@ -1,0 +1,1 @@
+"""How early answers are proved right and timed: what benchmarks and tests share."""
