@@ -21,7 +21,7 @@ from headway.workloads.makers.keyed import Keyed
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
-RECORDS = 900
+RECORDS = 675
 
 
 @pytest.fixture(scope="module")

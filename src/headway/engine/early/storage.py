@@ -21,6 +21,7 @@ from headway.early.chunks import buckets
 from headway.early.contracts import Contract
 from headway.early.progress import FROM, UNTIL
 from headway.early.sampling import Sampling, from_json, start_text, until_text
+from headway.engine.spark.session import lanes_of
 from headway.errors import QueryError
 
 MANIFEST = "manifest.json"
@@ -76,7 +77,7 @@ def annotate(df: DataFrame, sampling: Sampling, folder: str | Path, source: str 
         ) from error
     fresh = folder.with_name(f".{folder.name}.{os.getpid()}")
     shutil.rmtree(fresh, ignore_errors=True)
-    write_buckets(marked, sampling, fresh, spark.sparkContext.defaultParallelism)
+    write_buckets(marked, sampling, fresh, lanes_of(spark).cores)
     stored = Stored(
         fresh, sampling, df.schema, listed(fresh, sampling), counted(spark, fresh, sampling), source
     )

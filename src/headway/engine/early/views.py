@@ -15,6 +15,7 @@ from headway.early.chunks import Chunk, Size
 from headway.early.progress import FOREVER, FROM, UNTIL
 from headway.early.relation import FIRST, LAST, quoted
 from headway.engine.early.storage import Stored, read_upto
+from headway.engine.spark.session import lanes_of
 from headway.errors import QueryError, RunError
 
 # Small jobs, one plan shape: what adapts while it runs would only cost time.
@@ -31,7 +32,7 @@ def session_beside(spark: SparkSession) -> SparkSession:
     beside = SparkSession(spark.sparkContext, jsparkSession=cloned)
     for name, value in SETTINGS.items():
         beside.conf.set(name, value)
-    beside.conf.set("spark.sql.shuffle.partitions", str(spark.sparkContext.defaultParallelism))
+    beside.conf.set("spark.sql.shuffle.partitions", str(lanes_of(spark).cores))
     return beside
 
 
