@@ -22,7 +22,7 @@ def sampled(said: str) -> dict[str, Contract]:
         kind = "row" if key == "row" else "key"
         by = () if key == "row" else tuple(key.split(","))
         sampling = Sampling(kind, by, 20, stay=int(stay) if stay else None)
-        contracts[table] = sampling.contract()
+        contracts[table] = sampling.contract(TYPES[table])
     return contracts
 
 

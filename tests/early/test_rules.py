@@ -72,7 +72,9 @@ def test_progress_that_follows_the_key_completes_its_groups() -> None:
 def test_equal_keys_under_another_seed_are_not_aligned() -> None:
     question = "SELECT count(*) FROM t JOIN u ON t.k = u.k"
     same = lowered({"question": question, "by": "t=k u=k"})
-    other = Known({**sampled("t=k"), "u": Sampling("key", ("k",), 20, seed=7).contract()}, types_of)
+    other = Known(
+        {**sampled("t=k"), "u": Sampling("key", ("k",), 20, seed=7).contract(TYPES["u"])}, types_of
+    )
     apart = lower_query(read_query(question, TYPES), other)
     assert same.step.under[0].rule == "aligned"
     assert apart.step.under[0].rule == "intersected"
@@ -98,3 +100,15 @@ def test_a_point_is_forgotten_where_no_later_one_needs_it(
     question: str, by: str, forgets: bool
 ) -> None:
     assert lowered({"question": question, "by": by}).forgets == forgets
+
+
+@pytest.mark.parametrize(
+    ("question", "by"),
+    [
+        ("SELECT count(*) FROM t JOIN u ON t.k = u.h", "t=k u=h"),
+        ("SELECT count(*) FROM t a JOIN t b ON a.x = b.x", "t=x"),
+    ],
+    ids=["unlike types", "floats"],
+)
+def test_equal_values_with_unlike_hashes_do_not_enter_together(question: str, by: str) -> None:
+    assert lowered({"question": question, "by": by}).step.under[0].rule == "intersected"

@@ -8,7 +8,7 @@ that many points.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from headway.early.contracts import AT_START, Contract
@@ -56,17 +56,38 @@ class Sampling:
     def inclusive(self) -> bool:
         return self.stay is None and self.until is None
 
-    def contract(self) -> Contract:
-        """What the strategy promises of the tuples' progress."""
+    def contract(self, types: Mapping[str, str]) -> Contract:
+        """What the strategy promises of the tuples' progress, given the types of the columns.
+
+        Values of unlike types may be equal in SQL and have unlike hashes, and so may floats, so
+        types are part of the function and a float is no key.
+        """
         if self.kind == "start":
             return AT_START
-        if self.kind == "key" and self.until is None:
+        kinds = [hashed_as(types[column]) for column in self.by if column in types]
+        if self.kind == "key" and self.until is None and all(kinds):
             key = tuple(column.lower() for column in self.by)
-            return Contract(False, self.inclusive, frozenset({key}), self.function)
+            function = f"{self.function} {kinds}"
+            return Contract(False, self.inclusive, frozenset({key}), function)
         return Contract(inclusive=self.inclusive)
 
     def as_json(self) -> dict[str, object]:
         return asdict(self)
+
+
+WHOLE = ("tinyint", "smallint", "int", "bigint")
+
+
+def hashed_as(kind: str) -> str | None:
+    """What a key's type is hashed as: equal values of equal kinds have equal hashes.
+
+    >>> hashed_as("int"), hashed_as("decimal(12,2)"), hashed_as("double")
+    ('whole', 'decimal(12,2)', None)
+    """
+    if kind in WHOLE:
+        return "whole"
+    plain = ("string", "date", "timestamp", "timestamp_ntz", "boolean", "binary")
+    return kind if kind in plain or kind.startswith("decimal") else None
 
 
 def from_json(found: dict[str, object]) -> Sampling:
@@ -135,8 +156,7 @@ def hashed(column: str, types: dict[str, str]) -> str:
         raise QueryError(
             f"there is no column `{column}` to sample by; there are {', '.join(types) or 'none'}"
         )
-    whole = types[column] in ("tinyint", "smallint", "int", "bigint")
-    return f"CAST(`{column}` AS BIGINT)" if whole else f"`{column}`"
+    return f"CAST(`{column}` AS BIGINT)" if types[column] in WHOLE else f"`{column}`"
 
 
 def hash_of(sampling: Sampling, columns: Sequence[str], types: dict[str, str]) -> str:

@@ -43,7 +43,7 @@ class Stored:
 
     @property
     def contract(self) -> Contract:
-        return self.sampling.contract()
+        return self.sampling.contract(self.types)
 
     @property
     def columns(self) -> tuple[str, ...]:
