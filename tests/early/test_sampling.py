@@ -43,6 +43,11 @@ def test_a_key_that_is_not_there_is_named() -> None:
         start_text(Sampling("key", ("k",)), ["a", "b"], ["int", "string"])
 
 
+def test_another_seed_is_another_sample() -> None:
+    one, other = (start_text(Sampling("key", ("k",), seed=n), ["k"], ["int"]) for n in (1, 2))
+    assert one != other
+
+
 def test_whole_numbers_of_all_sizes_are_hashed_alike() -> None:
     small = start_text(Sampling("key", ("k",)), ["k"], ["int"])
     large = start_text(Sampling("key", ("k",)), ["k"], ["bigint"])

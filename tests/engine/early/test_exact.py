@@ -17,11 +17,10 @@ from headway.workloads.tpch.data import make_tables
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 POINTS = 4
-# One question for each rule; the benchmark of exactness asks all of them.
+# Some of the questions; the benchmark of exactness asks all of them.
 ASKED = [
-    ("q13", growing), ("q18", mixed), ("rollup", growing), ("full_join", growing),
-    ("not_in_with_nulls", mixed), ("scalar_beside_rows", growing), ("float_sums", mixed),
-    ("of_nothing", growing), ("left_join_aligned", growing),
+    ("q18", mixed), ("full_join", growing), ("scalar_beside_rows", growing), ("float_sums", mixed),
+    ("left_join_aligned", growing),
 ]  # fmt: skip
 QUESTIONS = {question.name: question for question in all_questions()}
 
@@ -42,7 +41,7 @@ def test_every_answer_is_the_query_over_the_tuples_of_its_point(
     assert list(check_points(asking, question.checked_by)) == []
 
 
-@pytest.mark.parametrize("name", ["float_sums", "window_by_progress_key", "lateral_view"])
+@pytest.mark.parametrize("name", ["float_sums", "lateral_view"])
 def test_any_chunking_gives_the_same_bytes(
     name: str, library: Library, spark: SparkSession
 ) -> None:
@@ -50,7 +49,7 @@ def test_any_chunking_gives_the_same_bytes(
     tables = library.open(question.keys, POINTS)
     told = [
         [answer.fingerprint for answer in ask(question.sql, tables, chunk=size, spark=spark)]
-        for size in (None, 1, 3)
+        for size in (None, 2)
     ]
     assert len(told[0]) == POINTS
     assert all(one == told[0] for one in told)
