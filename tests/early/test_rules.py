@@ -5,7 +5,6 @@ HEADWAY_GOLDEN=write writes the answers anew.
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -16,9 +15,9 @@ from headway.early.relation import Known, Relation, Step
 from headway.early.sampling import Sampling
 from headway.errors import NoRule, QueryError
 from tests.early.tables import TYPES, sampled, types_of
+from tests.kept import compare_with_kept
 
 FILES = sorted((Path(__file__).parent / "rules").glob("*.txt"))
-LINE = "-" * 40
 
 
 def lowered(asked: dict[str, str]) -> Relation:
@@ -48,13 +47,7 @@ def broken(sql: str) -> str:
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_a_question_is_answered_by_the_rule_that_is_kept(file: Path) -> None:
-    above, _, below = file.read_text().partition(f"{LINE}\n")
-    asked = dict(line.split(": ", 1) for line in above.splitlines() if line)
-    found = answer(asked)
-    if os.environ.get("HEADWAY_GOLDEN") == "write":
-        file.write_text(f"{above}{LINE}\n{found}")
-        return
-    assert found == below
+    compare_with_kept(file, answer)
 
 
 def test_there_are_rules_to_compare() -> None:

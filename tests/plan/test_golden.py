@@ -6,7 +6,6 @@ HEADWAY_GOLDEN=write writes the answers anew.
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -18,10 +17,10 @@ from headway.plan.planner import make_plan
 from headway.plan.search import Wanted
 from headway.plan.space import space_of
 from headway.plan.text import arithmetic, every_text, plan_text
+from tests.kept import compare_with_kept
 from tests.model.profiles import profile
 
 FILES = sorted((Path(__file__).parent.parent / "golden").glob("*.txt"))
-LINE = "-" * 40
 
 
 def answer(asked: dict[str, str]) -> str:
@@ -40,13 +39,7 @@ def answer(asked: dict[str, str]) -> str:
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_a_plan_is_the_one_that_is_kept(file: Path) -> None:
-    above, _, below = file.read_text().partition(f"{LINE}\n")
-    asked = dict(line.split(": ", 1) for line in above.splitlines() if line)
-    found = answer(asked)
-    if os.environ.get("HEADWAY_GOLDEN") == "write":
-        file.write_text(f"{above}{LINE}\n{found}")
-        return
-    assert found == below
+    compare_with_kept(file, answer)
 
 
 def test_there_are_plans_to_compare() -> None:

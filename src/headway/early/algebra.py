@@ -16,6 +16,12 @@ class Term:
     text: str
     columns: frozenset[str]
 
+    @property
+    def column(self) -> str | None:
+        """The column that the expression is as it stands, if it is one."""
+        name = next(iter(self.columns), "")
+        return name if self.text == f"`{name}`" else None
+
 
 @dataclass(frozen=True, slots=True)
 class Equality:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from headway.early.contracts import MOVING, Contract
+from headway.early.contracts import Contract
 from headway.early.progress import FOREVER, FROM, UNTIL
 
 # Stand for the points of a chunk, put in when it is computed: the text stays the same.
@@ -70,12 +70,6 @@ def stabbed(relation: Relation, columns: Iterable[str] | None = None) -> str:
         f"LATERAL VIEW EXPLODE(SEQUENCE(GREATEST({FROM}, {FIRST}), LEAST({UNTIL} - 1, {LAST}))) "
         f"hw AS {POINT} WHERE {FROM} <= {LAST} AND {UNTIL} > {FIRST} AND {FROM} < {UNTIL}"
     )
-
-
-def at_points(relation: Relation) -> Relation:
-    """The relation with each interval cut into single points, on which any operator is exact."""
-    sql = f"SELECT {listed(quoted(relation.columns), AT_POINT)} FROM ({stabbed(relation)})"
-    return Relation(sql, relation.columns, MOVING, relation.step)
 
 
 AT_POINT = (f"{POINT} AS {FROM}", f"{POINT} + 1 AS {UNTIL}")

@@ -8,6 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from headway.benches.early.early import ratio
 from headway.benches.options import Bar, BenchOptions, progress
 from headway.early.sampling import Sampling
 from headway.engine.early.proving.library import Library, growing
@@ -75,10 +76,6 @@ def row_of(full: list[float], kept: list[Footprint], lost: list[Footprint]) -> d
         "time_ratio": ratio([one.total_s for one in kept], full),
         "chunks": kept[-1].chunks,
     }
-
-
-def ratio(above: list[float], below: list[float]) -> float:
-    return round(statistics.median(a / b for a, b in zip(above, below, strict=True)), 3)
 
 
 def figures_of(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:

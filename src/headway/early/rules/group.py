@@ -42,11 +42,7 @@ def group(node: Group, child: Relation, known: Known) -> Relation:
 
 def plain_keys(node: Group) -> dict[str, str]:
     """Columns of the child that are keys as they stand, and what they are called as keys."""
-    return {
-        next(iter(key.term.columns)): key.name
-        for key in node.keys
-        if key.term.text == f"`{next(iter(key.term.columns), '')}`"
-    }
+    return {key.term.column: key.name for key in node.keys if key.term.column is not None}
 
 
 def parts_of(node: Group, child: Relation, known: Known) -> list[Parts] | None:

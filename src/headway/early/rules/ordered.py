@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from headway.early.algebra import Compare, Over, Top, Windows
 from headway.early.contracts import AT_START, MOVING
-from headway.early.progress import FROM, UNTIL
+from headway.early.progress import FROM
 from headway.early.relation import (
     AS_IT_WAS,
     AT_POINT,
@@ -39,11 +39,7 @@ def windows(node: Windows, child: Relation) -> Relation:
 
 def plain_partition(over: Over) -> list[str]:
     """The columns that partition a window as they stand."""
-    return [
-        next(iter(term.columns))
-        for term in over.partition
-        if term.text == f"`{next(iter(term.columns), '')}`"
-    ]
+    return [term.column for term in over.partition if term.column is not None]
 
 
 def over_text(over: Over, child: Relation, more: list[str]) -> str:
@@ -107,6 +103,3 @@ def compare(node: Compare, left: Relation, right: Relation) -> Relation:
     sql = f"SELECT {listed(quoted(node.names), AT_POINT)} FROM ({both})"
     step = Step(node.kind.lower(), "recompute", "tuples of both sides come and go", steps(sides))
     return Relation(sql, node.names, MOVING, step)
-
-
-__all__ = ["FROM", "UNTIL", "compare", "top", "windows"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from headway.early.algebra import Constant, Project, Scan, Union, columns_of
 from headway.early.contracts import AT_START, Contract
-from headway.early.progress import FROM, UNTIL
 from headway.early.relation import (
     AS_IT_WAS,
     FROM_START,
@@ -43,8 +42,8 @@ def project(node: Project, child: Relation) -> Relation:
     """New columns from old ones; a key of the contract lives on under its new name."""
     kept: dict[str, list[str]] = {}
     for output in node.outputs:
-        if output.term.text == f"`{next(iter(output.term.columns), '')}`":
-            kept.setdefault(next(iter(output.term.columns)), []).append(output.name)
+        if output.term.column is not None:
+            kept.setdefault(output.term.column, []).append(output.name)
     shown = [f"{output.term.text} AS `{output.name}`" for output in node.outputs]
     sql = f"SELECT {listed(shown, AS_IT_WAS)} FROM ({child.sql})"
     return Relation(sql, columns_of(node), child.contract.over(kept), child.step, child.local)
@@ -83,6 +82,3 @@ def told(contract: Contract) -> str:
         return f"progress by tuple{leaving}"
     key = ", ".join(min(contract.keys))
     return f"progress follows {key}{leaving}"
-
-
-__all__ = ["FROM", "UNTIL", "constant", "project", "scan", "steps", "told", "union", "view_of"]

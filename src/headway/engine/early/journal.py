@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
 
 from headway.early.chunks import Chunk
+from headway.engine.topics.spool import write_durably
 from headway.errors import QueryError
 
 HEAD = "question.json"
@@ -30,7 +30,7 @@ class Journal:
                     "choose another folder, or delete this one"
                 )
         else:
-            write_whole(head, json.dumps({"identity": identity}).encode())
+            write_durably(head, json.dumps({"identity": identity}).encode())
 
     def kept(self) -> Iterator[tuple[Chunk, pa.Table]]:
         """The chunks that are there, up to the first that is missing."""
@@ -50,7 +50,7 @@ class Journal:
         with pa.ipc.new_file(sink, rows.schema) as out:
             out.write_table(rows)
         name = f"{chunk.first:06d}-{chunk.last:06d}.arrow"
-        write_whole(self._folder / name, sink.getvalue().to_pybytes())
+        write_durably(self._folder / name, sink.getvalue())
 
 
 def read_rows(path: Path) -> pa.Table:
@@ -61,18 +61,3 @@ def read_rows(path: Path) -> pa.Table:
         raise QueryError(
             f"{path} is damaged ({error}); delete it and ask again to compute it anew"
         ) from error
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that it is either whole or not there."""
-    fresh = path.with_name(f".{path.name}.{os.getpid()}")
-    with fresh.open("wb") as out:
-        out.write(content)
-        out.flush()
-        os.fsync(out.fileno())
-    fresh.replace(path)
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)

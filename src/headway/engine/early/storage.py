@@ -17,11 +17,12 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import IntegerType, StructType
 
-from headway.early.chunks import buckets
+from headway.early.chunks import Chunk, buckets
 from headway.early.contracts import Contract
 from headway.early.progress import FROM, UNTIL
 from headway.early.sampling import Sampling, from_json, start_text, until_text
 from headway.engine.spark.session import lanes_of
+from headway.engine.topics.spool import write_durably
 from headway.errors import QueryError
 
 MANIFEST = "manifest.json"
@@ -71,7 +72,7 @@ def annotate(df: DataFrame, sampling: Sampling, folder: str | Path, source: str 
         if not sampling.inclusive:
             marked = marked.select("*", F.expr(until_text(sampling, FROM)).cast("int").alias(UNTIL))
     except (AnalysisException, ParseException) as error:
-        said = str(error).partition("\n")[0]
+        said = first_line(error)
         raise QueryError(
             f"the sample cannot be drawn by {', '.join(sampling.by)}: {said}"
         ) from error
@@ -88,6 +89,16 @@ def annotate(df: DataFrame, sampling: Sampling, folder: str | Path, source: str 
     return replace(stored, folder=folder)
 
 
+def first_line(error: Exception) -> str:
+    """What Spark complains of, without the plan or the stack below it."""
+    return str(error).partition("\n")[0].rstrip(";")
+
+
+def laid_out(sampling: Sampling) -> list[Chunk]:
+    """The buckets that a table is stored in; what is there from the start has one."""
+    return buckets(1 if sampling.kind == "start" else sampling.points)
+
+
 def refuse_our_names(df: DataFrame) -> None:
     taken = [name for name in df.columns if name.lower().startswith("hw_")]
     if taken:
@@ -99,7 +110,7 @@ def refuse_our_names(df: DataFrame) -> None:
 
 def write_buckets(df: DataFrame, sampling: Sampling, folder: Path, halves: int) -> None:
     """Write the tuples of each bucket to files of their own, as many as tasks read at once."""
-    laid = buckets(1 if sampling.kind == "start" else sampling.points)
+    laid = laid_out(sampling)
     bounds = ", ".join(str(one.first) for one in laid)
     bucket = F.expr(f"SIZE(FILTER(ARRAY({bounds}), hw_first -> {FROM} >= hw_first)) - 1")
     half = F.expr(f"PMOD(XXHASH64({', '.join(f'`{c}`' for c in df.columns)}, 1L), {halves})")
@@ -115,7 +126,7 @@ def write_buckets(df: DataFrame, sampling: Sampling, folder: Path, halves: int) 
 
 def listed(folder: Path, sampling: Sampling) -> tuple[tuple[str, ...], ...]:
     """The files of each bucket, relative to the folder."""
-    laid = buckets(1 if sampling.kind == "start" else sampling.points)
+    laid = laid_out(sampling)
     return tuple(
         tuple(
             str(path.relative_to(folder))
@@ -146,12 +157,7 @@ def keep_manifest(stored: Stored) -> None:
         "entering": stored.entering,
         "source": stored.source,
     }
-    target = stored.folder / MANIFEST
-    fresh = target.with_suffix(".new")
-    fresh.write_text(json.dumps(found, indent=1))
-    with fresh.open("rb") as written:
-        os.fsync(written.fileno())
-    fresh.replace(target)
+    write_durably(stored.folder / MANIFEST, json.dumps(found, indent=1).encode())
 
 
 def open_stored(folder: str | Path) -> Stored:
@@ -181,7 +187,7 @@ def read_upto(spark: SparkSession, stored: Stored, last: int, first: int = 0) ->
 
     Only buckets that hold some are read; tuples that are there from the start always are.
     """
-    laid = buckets(1 if stored.sampling.kind == "start" else stored.sampling.points)
+    laid = laid_out(stored.sampling)
     if stored.sampling.kind == "start":
         first = 0
     wanted = [n for n, one in enumerate(laid) if one.first <= last and one.last >= first]

@@ -14,7 +14,7 @@ from pyspark.sql.types import StructType
 from headway.early.chunks import Chunk, Size
 from headway.early.progress import FOREVER, FROM, UNTIL
 from headway.early.relation import FIRST, LAST, quoted
-from headway.engine.early.storage import Stored, read_upto
+from headway.engine.early.storage import Stored, first_line, read_upto
 from headway.engine.spark.session import lanes_of
 from headway.errors import QueryError, RunError
 
@@ -129,11 +129,6 @@ def collected(session: SparkSession, sql: str) -> pa.Table:
         return frame.toArrow()
     except PySparkException as error:
         raise RunError(f"the query failed while it ran: {first_line(error)}") from error
-
-
-def first_line(error: Exception) -> str:
-    """What Spark complains of, without the plan or the stack below it."""
-    return str(error).partition("\n")[0].rstrip(";")
 
 
 def expected_schema(tables: Tables, sql: str) -> StructType:
