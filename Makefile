@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 ARCHIVE := $(VENV)/share/headway/spark.jsa
 
 .DEFAULT_GOAL := help
-.PHONY: help setup parts java kafka demo test check bench lock clean
+.PHONY: help setup parts java kafka demo test long check bench lock clean
 
 help: ## List the targets.
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
@@ -34,8 +34,13 @@ $(ARCHIVE): $(READY) | java # Load Spark's classes once, so that Spark starts in
 demo: setup ## Run the main job for about a minute on an embedded default, with a live view and a report.
 	$(BIN)/headway demo
 
-test: setup ## Run every test.
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder
+PYTEST := $(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder
+
+test: setup ## Run the tests; on 2 cores in less than 12 minutes.
+	$(PYTEST) -m "not long"
+
+long: setup ## Run the tests that take long: kills, brokers that die, trials of both modes.
+	$(PYTEST) -m long
 
 check: setup ## Lint, format and types.
 	$(BIN)/ruff check src tests examples

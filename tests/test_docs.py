@@ -29,7 +29,7 @@ DOCUMENTS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").
         "README.md",
         "docs/tutorial.md",
         "docs/kafka.md",
-        "docs/realtime.md",
+        pytest.param("docs/realtime.md", marks=pytest.mark.long),
         "docs/yours.md",
         "docs/early.md",
     ],

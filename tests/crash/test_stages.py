@@ -61,7 +61,7 @@ def pair(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Story
     return Story(job, survived, groups, child.session, orphans)
 
 
-@pytest.fixture(params=["native", "pair"])
+@pytest.fixture(params=["native", pytest.param("pair", marks=pytest.mark.long)])
 def story(request: pytest.FixtureRequest) -> Story:
     found: Story = request.getfixturevalue(request.param)
     return found
@@ -97,6 +97,7 @@ def test_a_batch_that_was_completed_but_not_logged_is_recovered(native: Story) -
     assert "recovered after a crash" in because
 
 
+@pytest.mark.long
 def test_a_kill_takes_the_jvm_and_every_worker_with_it(pair: Story) -> None:
     assert pair.jvm_groups == (pair.driver_group,)
     assert pair.orphans == ()

@@ -135,6 +135,7 @@ def test_records_of_yesterday_are_set_aside_and_counted(
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_broker_that_dies_and_returns_costs_time_and_nothing_else(
     spark: SparkSession, broker: Broker, topic: str, tmp_path: Path
 ) -> None:
@@ -153,6 +154,7 @@ def test_a_broker_that_dies_and_returns_costs_time_and_nothing_else(
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_run_killed_around_its_transaction_answers_each_batch_once(
     spark: SparkSession, broker: Broker, topic: str, tmp_path: Path
 ) -> None:

@@ -263,6 +263,7 @@ def test_windows_are_answered_with_each_record_and_once_for_good(
     assert late["why"] == "late"
 
 
+@pytest.mark.long
 def test_a_window_that_opened_in_real_time_closes_in_micro_batch(
     spark: SparkSession, broker: Broker, topic: str, tmp_path: Path
 ) -> None:
@@ -276,6 +277,7 @@ def test_a_window_that_opened_in_real_time_closes_in_micro_batch(
     assert sorted(told(broker, topic, final=True)) == [("00:10", 2), ("00:20", 2)]
 
 
+@pytest.mark.long
 def test_a_window_that_opened_in_micro_batch_closes_in_real_time(
     spark: SparkSession, broker: Broker, topic: str, tmp_path: Path
 ) -> None:
@@ -291,6 +293,7 @@ def test_a_window_that_opened_in_micro_batch_closes_in_real_time(
     assert run.account.balanced, str(run.account)
 
 
+@pytest.mark.long
 def test_killed_between_checkpoints_it_goes_on_and_repeats_only_versions(
     spark: SparkSession, broker: Broker, topic: str, tmp_path: Path
 ) -> None:
@@ -311,6 +314,7 @@ def test_killed_between_checkpoints_it_goes_on_and_repeats_only_versions(
     assert {row["n"] for row in newest(broker, topic).values()} == {300}
 
 
+@pytest.mark.long
 def test_a_batch_that_was_interrupted_is_finished_before_the_mode_changes(
     spark: SparkSession, broker: Broker, topic: str, tmp_path: Path
 ) -> None:
@@ -326,6 +330,7 @@ def test_a_batch_that_was_interrupted_is_finished_before_the_mode_changes(
     assert {row["n"] for row in newest(broker, topic).values()} == {200}
 
 
+@pytest.mark.long
 def test_a_broker_that_dies_and_returns_costs_time_and_nothing_else(
     spark: SparkSession, broker: Broker, topic: str, tmp_path: Path
 ) -> None:

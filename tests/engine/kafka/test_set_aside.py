@@ -24,6 +24,7 @@ def keep(folder: Path, first: int) -> None:
 
 
 @pytest.mark.usefixtures("broker")  # left out where there is none
+@pytest.mark.long
 def test_a_broker_that_comes_back_is_told_what_came_meanwhile(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

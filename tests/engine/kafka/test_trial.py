@@ -35,6 +35,7 @@ def topics_of(broker: Broker) -> set[str]:
     return {name for name in found if not name.startswith("__")}
 
 
+@pytest.mark.long
 def test_both_modes_are_profiled_with_topics_of_the_trials_own(
     spark: SparkSession, broker: Broker, topic: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
