@@ -43,35 +43,58 @@ def lower_query(query: Query, known: Known) -> Relation:
     more = [c for columns in hidden for c in columns if c not in query.shown]
     shown = (*query.shown, *dict.fromkeys(more))
     sql = f"SELECT {listed(quoted(shown), AS_IT_WAS)} FROM ({relation.sql})"
-    return Relation(sql, shown, relation.contract, relation.step, relation.local)
+    return replace(relation, sql=sql, columns=shown)
 
 
 def lower(node: Node, known: Known) -> Relation:
-    """One operator by its rule, after those under it."""
+    """One operator by its rule, after those under it; what they keep, it keeps."""
+    under = [lower(one, known) for one in children_of(node)]
+    found = by_rule(node, under, known)
+    if found.states:
+        return replace(found, settled=True)
+    states = dict.fromkeys(state for one in under for state in one.states)
+    settled = all(one.settled for one in under) if under else found.contract.at_start
+    return replace(found, states=tuple(states), settled=settled)
+
+
+def by_rule(node: Node, under: list[Relation], known: Known) -> Relation:
+    """The rule of an operator."""
     match node:
         case Scan():
             return scan(node, known)
         case Constant():
             return constant(node, known)
-        case Inner(sources=sources):
-            return inner(node, [lower(source, known) for source in sources])
-        case Outer(left=left, right=right):
-            return outer(node, lower(left, known), lower(right, known))
-        case Semi(left=left, right=right, conditions=conditions, anti=anti):
-            match_ = Match(lower(left, known), lower(right, known), conditions, anti)
+        case Inner():
+            return inner(node, under)
+        case Outer():
+            return outer(node, *under)
+        case Semi(conditions=conditions, anti=anti):
+            match_ = Match(under[0], under[1], conditions, anti)
             return not_in(match_) if node.unknown_is_match else semi(match_)
-        case Group(child=child):
-            return group(node, lower(child, known), known)
-        case Project(child=child):
-            return project(node, lower(child, known))
-        case Union(children=children):
-            return union(node, [lower(child, known) for child in children])
-        case Compare(left=left, right=right):
-            return compare(node, lower(left, known), lower(right, known))
-        case Windows(child=child):
-            return windows(node, lower(child, known))
-        case Top(child=child):
-            return top(node, lower(child, known))
+        case Group():
+            return group(node, under[0], known)
+        case Project():
+            return project(node, *under)
+        case Union():
+            return union(node, under)
+        case Compare():
+            return compare(node, *under)
+        case Windows():
+            return windows(node, *under)
+        case Top():
+            return top(node, *under)
+
+
+def children_of(node: Node) -> list[Node]:
+    """The relations that an operator reads, in their order."""
+    found: list[Node] = []
+    for field in fields(node):
+        value = getattr(node, field.name)
+        if isinstance(value, Node):
+            found.append(value)
+        elif isinstance(value, tuple):
+            found += [one for one in value if isinstance(one, Node)]
+    return found
 
 
 def pruned(query: Query) -> Node:

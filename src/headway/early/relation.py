@@ -24,11 +24,25 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
+class State:
+    """Partial results that are kept from chunk to chunk, under the name of a view.
+
+    `partial` gives those of a chunk's own tuples, with the point they enter at; `merge` gives those
+    of all earlier chunks, put into it in place of `{rows}`, as one row for each key.
+    """
+
+    view: str
+    partial: str
+    merge: str
+
+
+@dataclass(frozen=True, slots=True)
 class Relation:
     """Spark SQL that gives tuples with their intervals, over the views of one chunk.
 
     `local` says that what enters at a point is made of tuples that enter at that point alone (and
     of those that are there from the start): once it has passed, the point can be forgotten.
+    `settled` says that beside what `states` keep, it reads only what is there from the start.
     """
 
     sql: str
@@ -36,21 +50,37 @@ class Relation:
     contract: Contract
     step: Step
     local: bool = False
+    states: tuple[State, ...] = ()
+    settled: bool = False
 
     @property
     def forgets(self) -> bool:
         """Whether a chunk needs no tuple of earlier points, and adds to what they answered."""
         return self.local and self.contract.inclusive and not self.contract.at_start
 
+    @property
+    def whole(self) -> str:
+        """The SQL without what states keep: of the same columns, and can be asked about at once."""
+        sql = self.sql
+        for state in self.states:
+            sql = sql.replace(f"FROM {state.view}", f"FROM ({state.partial})")
+        return sql
+
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What lowering is told of the data: contracts of tables, and the types of expressions."""
+    """What lowering is told of the data: contracts of tables, and the types of expressions.
+
+    `anew` names the tables that come whole with each chunk: of these, nothing can be forgotten.
+    With `keeps_state`, sums read what earlier chunks have left of them.
+    """
 
     tables: Mapping[str, Contract]
     types: Callable[[str, Sequence[str]], list[str]] = field(
         default=lambda _sql, texts: ["bigint"] * len(texts)
     )
+    anew: frozenset[str] = frozenset()
+    keeps_state: bool = False
 
 
 def quoted(names: Iterable[str]) -> list[str]:

@@ -69,6 +69,17 @@ FROM ({SHOWN}) AS shown JOIN ({REAL_CLICKS}) AS clicked ON shown.ad = clicked.ad
 ORDER BY shown.ad"""
 
 
+# The same rates as a pipeline of three jobs with keys of their own (paper 5, section 2.3): what
+# each user was shown and clicked on, without those that are no persons; of these, each ad.
+PER_USER = """
+SELECT user, ad, sum(shown) AS shown, sum(clicked) AS clicked FROM (
+  SELECT user, ad, 1 AS shown, 0 AS clicked FROM impressions
+  UNION ALL SELECT user, ad, 0 AS shown, 1 AS clicked FROM clicks
+) AS seen GROUP BY user, ad HAVING sum(clicked) <= 100"""
+PER_AD = "SELECT ad, sum(shown) AS shown, sum(clicked) AS clicked FROM per_user GROUP BY ad"
+RATES = "SELECT ad, clicked / shown AS rate FROM per_ad WHERE shown > 0 ORDER BY ad"
+
+
 def visits(rows: int) -> str:
     """Visits from countries of very unlike sizes, each with its own typical length."""
     return f"""

@@ -25,6 +25,7 @@ from headway.cli.running.spark_output import spark_output_to
 from headway.clock import SystemClock
 from headway.dashboard.early.page import write_page
 from headway.engine.early import ask as engine
+from headway.engine.early.asking import Asking
 from headway.engine.early.sources import our_spark
 from headway.engine.early.storage import Stored
 
@@ -118,7 +119,7 @@ def settled(
     return settle(tables, opened, wishes, Store(folder, spark, tell, SystemClock()))
 
 
-def tell_all(sql: str, asking: engine.Asking, told: Told, until: float | None) -> None:
+def tell_all(sql: str, asking: Asking, told: Told, until: float | None) -> None:
     """Follow a question to its end: answers on stdout, progress where it disturbs nothing."""
     clock, stdout, stderr = SystemClock(), Console(), Console(stderr=True)
     here = stdout if stdout.is_terminal and not told.as_json else stderr

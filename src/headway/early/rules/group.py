@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+
 from headway.early.algebra import Call, Group, Output, Project, Term
 from headway.early.contracts import AT_START, MOVING, Contract
 from headway.early.progress import FOREVER, FROM, UNTIL
@@ -13,6 +15,7 @@ from headway.early.relation import (
     POINT,
     Known,
     Relation,
+    State,
     Step,
     listed,
     quoted,
@@ -35,9 +38,9 @@ def group(node: Group, child: Relation, known: Known) -> Relation:
     parts = parts_of(node, child, known)
     if parts is None:
         return at_each_point(node, child)
-    return (
-        summed_along(node, child, parts) if child.contract.inclusive else merged(node, child, parts)
-    )
+    if not child.contract.inclusive:
+        return merged(node, child, parts)
+    return summed_along(node, child, parts, known.keeps_state and child.forgets)
 
 
 def plain_keys(node: Group) -> dict[str, str]:
@@ -48,7 +51,7 @@ def plain_keys(node: Group) -> dict[str, str]:
 def parts_of(node: Group, child: Relation, known: Known) -> list[Parts] | None:
     """Every aggregate taken apart, or None if one cannot be."""
     texts = [text for call in node.calls for text in wanted_types(call)]
-    types = known.types(child.sql, texts)
+    types = known.types(child.whole, texts)
     found = []
     for n, call in enumerate(node.calls):
         parts = taken_apart(call, types[2 * n], types[2 * n + 1])
@@ -88,7 +91,7 @@ def has_floats(node: Group, child: Relation, known: Known) -> bool:
     sums = [call for call in node.calls if call.function in ("sum", "avg") and not call.distinct]
     if not sums:
         return False
-    types = known.types(child.sql, [wanted_types(call)[0] for call in sums])
+    types = known.types(child.whole, [wanted_types(call)[0] for call in sums])
     return any(kind in ("double", "float") for kind in types)
 
 
@@ -106,36 +109,62 @@ def finishing(node: Group, parts: list[Parts]) -> list[str]:
 
 def partial(node: Group, child: Relation, parts: list[Parts], times: list[str]) -> str:
     """Partial results of the tuples that share keys and progress; of no key, a row of nothing."""
+    return with_nothing(partial_rows(node, child, parts, times), node, parts, len(times))
+
+
+def partial_rows(node: Group, child: Relation, parts: list[Parts], times: list[str]) -> str:
+    """Partial results of the tuples that share keys and progress."""
     shown = [f"{key.term.text} AS `{key.name}`" for key in node.keys]
     made = [f"{part.compute} AS `{part.name}`" for one in parts for part in one.parts]
     by = listed((key.term.text for key in node.keys), times)
-    sql = f"SELECT {listed(shown, made, times)} FROM ({child.sql}) GROUP BY {by}"
+    return f"SELECT {listed(shown, made, times)} FROM ({child.sql}) GROUP BY {by}"
+
+
+def with_nothing(sql: str, node: Group, parts: list[Parts], times: int) -> str:
+    """Without keys there is an answer even where there is no tuple: a row of nothing."""
     if node.keys:
         return sql
     nothing = [f"NULL AS `{part.name}`" for one in parts for part in one.parts]
-    ends = [f"{FIRST} AS {FROM}", f"{FOREVER} AS {UNTIL}"][: len(times)]
+    ends = [f"{FIRST} AS {FROM}", f"{FOREVER} AS {UNTIL}"][:times]
     return f"{sql} UNION ALL SELECT {listed(nothing, ends)}"
 
 
-def summed_along(node: Group, child: Relation, parts: list[Parts]) -> Relation:
-    """No tuple leaves: partial results of each point, summed along the points."""
+def summed_along(node: Group, child: Relation, parts: list[Parts], keeps: bool) -> Relation:
+    """No tuple leaves: partial results of each point, summed along the points.
+
+    Where the child forgets, those of earlier chunks can be kept, and its tuples are read once.
+    """
     keys = quoted(key.name for key in node.keys)
     by = f"PARTITION BY {listed(keys)} " if keys else ""
     along = f"OVER ({by}ORDER BY {FROM} ROWS UNBOUNDED PRECEDING)"
-    sums = [
-        f"{part.merge}(`{part.name}`) {along} AS `{part.name}`"
-        for one in parts
-        for part in one.parts
-    ]
+    every = [part for one in parts for part in one.parts]
+    sums = [f"{part.merge}(`{part.name}`) {along} AS `{part.name}`" for part in every]
     until = f"LEAD({FROM}, 1, {FOREVER}) OVER ({by}ORDER BY {FROM}) AS {UNTIL}"
     inside = partial(node, child, parts, [FROM])
+    states: tuple[State, ...] = ()
+    if keeps:
+        state = kept_state(node, child, parts)
+        shown = listed(keys, quoted(part.name for part in every), [FROM])
+        inside, states = with_nothing(f"SELECT {shown} FROM {state.view}", node, parts, 1), (state,)
     running = f"SELECT {listed(keys, sums, [FROM, until])} FROM ({inside})"
     sql = (
         f"SELECT {listed(keys, finishing(node, parts), AS_IT_WAS)} FROM ({running}) "
         f"WHERE {FROM} < {UNTIL}"
     )
     why = "no tuple leaves, so each point adds to the one before"
-    return Relation(sql, names_of(node), MOVING, Step("aggregate", "additive", why, steps([child])))
+    step = Step("aggregate", "additive", why, steps([child]))
+    return Relation(sql, names_of(node), MOVING, step, states=states)
+
+
+def kept_state(node: Group, child: Relation, parts: list[Parts]) -> State:
+    """What is kept of a group from chunk to chunk; equal groups keep it once."""
+    keys = quoted(key.name for key in node.keys)
+    every = [part for one in parts for part in one.parts]
+    merges = [f"{part.merge}(`{part.name}`) AS `{part.name}`" for part in every]
+    grouping = f" GROUP BY {listed(keys)}" if keys else ""
+    fresh = partial_rows(node, child, parts, [FROM])
+    view = f"hw_state_{hashlib.sha256(fresh.encode()).hexdigest()[:12]}"
+    return State(view, fresh, f"SELECT {listed(keys, merges)} FROM {{rows}}{grouping}")
 
 
 def merged(node: Group, child: Relation, parts: list[Parts]) -> Relation:

@@ -29,7 +29,8 @@ def scan(node: Scan, known: Known) -> Relation:
     times = FROM_START if contract.at_start else AS_IT_WAS
     sql = f"SELECT {listed(shown, times)} FROM {view_of(node.table)}"
     name = node.table if node.alias == node.table else f"{node.table} {node.alias}"
-    return Relation(sql, columns_of(node), contract, Step("scan", name, told(contract)), local=True)
+    step, local = Step("scan", name, told(contract)), node.table not in known.anew
+    return Relation(sql, columns_of(node), contract, step, local)
 
 
 def constant(_node: Constant, _known: Known) -> Relation:

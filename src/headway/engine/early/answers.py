@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from headway.early.algebra import Order
+from headway.early.ordering import Key, by_all, sort_indices
 from headway.early.progress import FROM, UNTIL, Interval
 
 
@@ -21,14 +22,14 @@ class Shape:
     """The columns of an answer: their names, and which hidden columns order its rows."""
 
     names: tuple[str, ...]
-    order: tuple[tuple[int, bool, bool], ...] = ()
+    order: tuple[Key, ...] = ()
 
     @property
     def width(self) -> int:
         return len(self.names)
 
 
-def order_by(shown: Sequence[str], order: Sequence[Order]) -> tuple[tuple[int, bool, bool], ...]:
+def order_by(shown: Sequence[str], order: Sequence[Order]) -> tuple[Key, ...]:
     """The order of rows as places of columns, each descending or not, nulls first or not."""
     places = {name: n for n, name in enumerate(shown)}
     return tuple(
@@ -40,35 +41,8 @@ def cut(rows: pa.Table, point: int, shape: Shape) -> pa.Table:
     """The answer at one point: rows whose interval holds it, in an order that is one fact."""
     held = pc.and_(pc.less_equal(rows[FROM], point), pc.greater(rows[UNTIL], point))
     chosen = rows.filter(held)
-    ordered = chosen.take(sort_indices(chosen, shape))
+    ordered = chosen.take(sort_indices(chosen, [*shape.order, *by_all(shape.width)]))
     return ordered.select(range(shape.width)).rename_columns(shape.names).combine_chunks()
-
-
-def sort_indices(rows: pa.Table, shape: Shape) -> pa.Array:
-    """Where each row goes: by the query's order, ties by all columns."""
-    columns: dict[str, Any] = {}
-    keys: list[tuple[str, str]] = []
-    wanted = [*shape.order, *((n, False, True) for n in range(shape.width))]
-    for n, (place, descending, nulls_first) in enumerate(wanted):
-        column = sortable(rows.column(place))
-        columns[f"n{n}"] = pc.cast(pc.is_null(column), pa.int8())
-        columns[f"v{n}"] = column
-        keys.append((f"n{n}", "descending" if nulls_first else "ascending"))
-        keys.append((f"v{n}", "descending" if descending else "ascending"))
-    if not keys or not rows.num_rows:
-        return pa.array(range(rows.num_rows), pa.int64())
-    return pc.sort_indices(pa.table(columns), sort_keys=keys)
-
-
-def sortable(column: Any) -> Any:
-    """A column as it can be sorted; what holds several values is sorted by its text."""
-    if pa.types.is_nested(column.type):
-        return pa.array([None if v is None else repr(v) for v in column.to_pylist()], pa.string())
-    if pa.types.is_null(column.type):
-        return pa.nulls(len(column), pa.int8())
-    if pa.types.is_boolean(column.type):
-        return pc.cast(column, pa.int8())
-    return column
 
 
 @dataclass(frozen=True)

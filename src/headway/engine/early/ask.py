@@ -2,34 +2,28 @@
 
 from __future__ import annotations
 
-import hashlib
 import tempfile
-import threading
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-import pyarrow as pa
-from py4j.protocol import Py4JError
 from pyspark.sql import DataFrame, SparkSession
 
 from headway.clock import Clock, SystemClock
-from headway.early.chunks import Budget, Chunk, Size, Spent, next_chunk
+from headway.early.chunks import Budget
 from headway.early.read.query import tables_in
-from headway.early.relation import Step
+from headway.early.reducing import Reducer
 from headway.early.sampling import Sampling
-from headway.engine.early.answers import Answer
-from headway.engine.early.evaluate import Plan, compute, plan_question
-from headway.engine.early.journal import Journal
+from headway.engine.early.asking import Asking
+from headway.engine.early.evaluate import plan_question
 from headway.engine.early.sources import our_spark, read_source
+from headway.engine.early.stages.fed import Fed, check_columns
+from headway.engine.early.stages.reducing import plan_reducer
+from headway.engine.early.stages.schedule import Way
 from headway.engine.early.storage import Stored, annotate
-from headway.engine.early.views import Tables, common_points, session_beside
-from headway.engine.early.why import Lineage
-from headway.errors import HeadwayError, QueryError
+from headway.engine.early.views import Source, Tables, common_points, session_beside
+from headway.errors import QueryError
 
-Table = Stored | DataFrame | str | Path
+Table = Stored | Asking | DataFrame | str | Path
 
 
 def progress(
@@ -60,7 +54,7 @@ def progress(
 
 
 def ask(
-    sql: str,
+    question: str | Reducer,
     tables: Mapping[str, Table],
     *,
     points: int | None = None,
@@ -69,135 +63,59 @@ def ask(
     chunk: int | None = None,
     spark: SparkSession | None = None,
     clock: Clock | None = None,
+    at_once: bool = True,
 ) -> Asking:
     """Ask a question of annotated tables; iterate over the answers, and stop whenever it is enough.
 
-    A table that is not annotated is there from the start, as a dimension is. With `folder`, the
-    answers are kept, and asking again goes on after the last complete point. `chunk` fixes how
-    many points each Spark job answers; otherwise jobs grow within the budget.
+    The question is SQL, or a Reducer over all tables. A table that is not annotated is there from
+    the start, as a dimension is; one that is itself a question is a stage that feeds this one.
+    With `folder`, the answers are kept, and asking again goes on after the last complete point.
+    `chunk` fixes how many points each Spark job answers; otherwise jobs grow within the budget.
+    Stages run at once, each a chunk ahead of what reads it, or (`at_once=False`) in turn.
     """
-    stored, session = settled(mentioned(sql, tables), spark)
+    stored, session = settled(mentioned(question, tables), spark)
     every = common_points(stored)
     wanted = min(points or every, every)
     batch = -(-every // wanted)
-    beside = session_beside(session)
-    seen = Tables(beside, stored, -(-every // batch), batch)
-    way = Way(budget or Budget(), chunk, clock or SystemClock())
-    return Asking(seen, plan_question(seen, sql), folder, way)
+    if batch > 1 and any(isinstance(one, Fed) for one in stored.values()):
+        raise QueryError(f"its stages answer at {every} points; ask them for {wanted} points")
+    seen = Tables(session_beside(session), stored, -(-every // batch), batch)
+    way = Way(budget or Budget(), chunk, clock or SystemClock(), at_once)
+    if isinstance(question, str):
+        return Asking(seen, plan_question(seen, question), place_of(folder), way)
+    return Asking(seen, plan_reducer(seen, question), place_of(folder), way)
 
 
-def mentioned(sql: str, tables: Mapping[str, Table]) -> dict[str, Table]:
+def place_of(folder: str | Path | None) -> Path | None:
+    return None if folder is None else Path(folder)
+
+
+def mentioned(question: str | Reducer, tables: Mapping[str, Table]) -> dict[str, Table]:
     """The tables that a question reads, by their names in lower case."""
-    read = tables_in(sql)
-    return {name.lower(): table for name, table in tables.items() if name.lower() in read}
+    named = {name.lower(): table for name, table in tables.items()}
+    if not isinstance(question, str):
+        return named
+    read = tables_in(question)
+    return {name: table for name, table in named.items() if name in read}
 
 
 def settled(
     tables: Mapping[str, Table], spark: SparkSession | None
-) -> tuple[dict[str, Stored], SparkSession]:
-    """Every table annotated; those that are not yet are there from the start."""
+) -> tuple[dict[str, Source], SparkSession]:
+    """Every table with progress; those that have none yet are there from the start."""
     if not tables:
         raise QueryError(
             "the question reads none of its tables: pass tables={'orders': hw.progress(...)}"
         )
-    stored: dict[str, Stored] = {}
+    stored: dict[str, Source] = {}
     for name, table in tables.items():
-        if not isinstance(table, Stored):
+        if isinstance(table, Asking):
+            check_columns(name, table.schema)
+            stored[name] = Fed(table)
+        elif isinstance(table, Stored):
+            stored[name] = table
+        else:
             place = Path(tempfile.mkdtemp(prefix="headway-")) / name
             frame, source = read_source(table, spark)
-            table = annotate(frame, Sampling("start", points=1), place, source)
-        stored[name] = table
+            stored[name] = annotate(frame, Sampling("start", points=1), place, source)
     return stored, spark or our_spark()
-
-
-@dataclass(frozen=True, slots=True)
-class Way:
-    """How answers are paced: by a budget, or in chunks of a fixed size."""
-
-    budget: Budget
-    chunk: int | None
-    clock: Clock
-
-    def next(self, size: Size, done: list[Spent], forgets: bool) -> Chunk | None:
-        """The next chunk, or None after the last point."""
-        if self.chunk is None:
-            return next_chunk(size, done, replace(self.budget, forgets=forgets))
-        first = done[-1].chunk.last + 1 if done else 0
-        last = min(len(size.shares), first + self.chunk) - 1
-        return Chunk(first, last) if first <= last else None
-
-
-class Asking:
-    """A question under way: iterate over its answers, each exact for the tuples of its point."""
-
-    def __init__(self, tables: Tables, plan: Plan, folder: str | Path | None, way: Way) -> None:
-        self.tables, self._plan, self._way = tables, plan, way
-        self._journal = Journal(Path(folder), identity(tables, plan)) if folder else None
-        self._spent: list[Spent] = []
-        self._size = tables.size()
-        self._lineage = Lineage(tables, plan)
-
-    @property
-    def explained(self) -> Step:
-        """Which rule computes each operator, and why."""
-        return self._plan.step
-
-    @property
-    def points(self) -> int:
-        return self.tables.points
-
-    @property
-    def spent(self) -> tuple[Spent, ...]:
-        """The chunks that were computed so far, and what each took."""
-        return tuple(self._spent)
-
-    def __iter__(self) -> Iterator[Answer]:
-        """The answers in order of progress."""
-        rows: pa.Table | None = None
-        if self._journal is not None:
-            for chunk, found in self._journal.kept():
-                self._spent.append(Spent(chunk, 0.0))
-                rows = self._with(rows, found)
-                yield from self._answers(chunk, rows)
-        if not self._spent and self.points > 1:
-            threading.Thread(target=self._look_ahead, daemon=True).start()
-        while (wanted := self._next()) is not None:
-            begun = self._way.clock.steady_s()
-            found = compute(self.tables, self._plan, wanted)
-            self._spent.append(Spent(wanted, self._way.clock.steady_s() - begun))
-            if self._journal is not None:
-                self._journal.keep(wanted, found)
-            rows = self._with(rows, found)
-            yield from self._answers(wanted, rows)
-
-    def _next(self) -> Chunk | None:
-        """The next chunk; that of the first answer is known before any rule is chosen."""
-        forgets = bool(self._spent) and self._plan.forgets
-        return self._way.next(self._size, self._spent, forgets)
-
-    def _with(self, rows: pa.Table | None, found: pa.Table) -> pa.Table:
-        """What is answered after a chunk: its rows, and those before it where they stay."""
-        if rows is None or not self._plan.forgets:
-            return found
-        return pa.concat_tables([rows, found.cast(rows.schema)])
-
-    def _look_ahead(self) -> None:
-        """Open what the last answer needs and choose its rules, while Spark computes the first."""
-        # Whatever fails here fails again where it is waited for, and is told there.
-        with suppress(HeadwayError, Py4JError, OSError):
-            if not self._plan.forgets:
-                self.tables.open_upto(self.points - 1)
-
-    def _answers(self, chunk: Chunk, rows: pa.Table) -> Iterator[Answer]:
-        for point in chunk.points:
-            yield Answer(
-                point, self.points, self._size.shares[point], rows, self._plan.shape, self._lineage
-            )
-
-
-def identity(tables: Tables, plan: Plan) -> str:
-    """What an answer depends on: the question, the points and the annotated tables."""
-    said: list[Any] = [plan.sql, tables.points, tables.batch]
-    for name, one in sorted(tables.stored.items()):
-        said.append((name, one.sampling.as_json(), one.entering, one.source))
-    return hashlib.sha256(repr(said).encode()).hexdigest()

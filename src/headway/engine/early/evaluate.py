@@ -1,29 +1,32 @@
-"""One question evaluated chunk by chunk: by rules where there are some, else point by point."""
+"""One question in SQL evaluated by chunk: by rules where there are some, else point by point."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
+from functools import cached_property, reduce
 
 import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from headway.early.algebra import Query
 from headway.early.chunks import Chunk
-from headway.early.contracts import AT_START, Contract
+from headway.early.contracts import AT_START, MOVING, Contract
 from headway.early.lower import lower_query
 from headway.early.progress import FOREVER, FROM, UNTIL
 from headway.early.read.query import read_query
 from headway.early.read.total import totally_ordered
 from headway.early.relation import Known, Relation, Step
 from headway.engine.early.answers import Shape, order_by
-from headway.engine.early.views import Tables, collected, expected_schema
+from headway.engine.early.states import States
+from headway.engine.early.views import Tables, analysed, collected, expected_schema
 from headway.errors import NoRule, QueryError
 
 
 @dataclass(frozen=True)
-class Plan:
-    """How a question is answered: its query as the algebra has it, its shape, and its rules.
+class SqlPlan:
+    """How a question in SQL is answered: its query as the algebra has it, its shape, its rules.
 
     A query that the algebra lacks is recomputed at each point; `missing` says what it lacks.
     """
@@ -33,6 +36,7 @@ class Plan:
     schema: StructType
     query: Query | None = None
     missing: str = ""
+    states: States = field(default_factory=States, compare=False)
 
     @cached_property
     def many(self) -> Relation:
@@ -44,14 +48,42 @@ class Plan:
         """The relation that answers one point, whose tuples are all there."""
         return self._lowered(dict.fromkeys(self.tables.stored, AT_START))
 
-    def _lowered(self, contracts: dict[str, Contract]) -> Relation:
+    @cached_property
+    def keeping(self) -> Relation | None:
+        """The same as `many` by what earlier chunks have left, or None if there is too little."""
+        if self.query is None or self.many.forgets:
+            return None
+        contracts = {name: one.contract for name, one in self.tables.stored.items()}
+        found = self._lowered(contracts, keeps_state=True)
+        return found if found.states and found.settled else None
+
+    def _lowered(self, contracts: dict[str, Contract], keeps_state: bool = False) -> Relation:
         assert self.query is not None
-        return lower_query(self.query, Known(contracts, self.tables.types))
+        anew = frozenset(name for name, one in self.tables.stored.items() if one.anew)
+        known = Known(contracts, self.tables.types, anew, keeps_state)
+        return lower_query(self.query, known)
+
+    @property
+    def said(self) -> str:
+        return self.sql
 
     @property
     def forgets(self) -> bool:
         """Whether each chunk adds to what earlier ones answered, and needs none of their tuples."""
         return self.query is not None and self.many.forgets
+
+    @property
+    def slices(self) -> bool:
+        """Whether a chunk reads its own tuples and no earlier ones."""
+        return self.forgets or self.keeping is not None
+
+    @property
+    def contract(self) -> Contract:
+        """What is known of the progress of the answer's rows, by the names it gives columns."""
+        if self.query is None:
+            return MOVING
+        names = zip(self.many.columns, self.schema.names, strict=False)
+        return self.many.contract.over({column: (name.lower(),) for column, name in names})
 
     @cached_property
     def shape(self) -> Shape:
@@ -68,8 +100,39 @@ class Plan:
             return Step("query", "recompute", f"no rule for {self.missing}")
         return self.many.step
 
+    def frame(self, chunk: Chunk) -> DataFrame:
+        """The rows of all answers of a chunk with their intervals, not computed yet."""
+        if self.query is None:
+            parts = [recomputed(self.tables, self.sql, point) for point in chunk.points]
+            return reduce(DataFrame.unionAll, parts)
+        if chunk.first > 0 and self.keeping is not None:
+            self.tables.at(chunk, alone=self.states.reach(chunk))
+            self.states.advance(self.tables, self.keeping.states, chunk)
+            text = self.tables.filled(self._typed(self.keeping), chunk)
+            return analysed(self.tables.session, text)
+        alone = chunk.first > 0 and self.many.forgets
+        self.tables.at(chunk, alone)
+        relation = self.single if chunk.first == chunk.last and not alone else self.many
+        return analysed(self.tables.session, self.tables.filled(self._typed(relation), chunk))
 
-def plan_question(tables: Tables, sql: str) -> Plan:
+    def compute(self, chunk: Chunk) -> pa.Table:
+        """The rows of all answers of a chunk, with their intervals."""
+        if self.query is not None:
+            return collected(self.frame(chunk))
+        return pa.concat_tables(collected(self.frame(Chunk(p, p))) for p in chunk.points)
+
+    def _typed(self, relation: Relation) -> str:
+        """The relation with its shown columns in the types that Spark gives the whole query."""
+        shown = [
+            f"CAST(`{column}` AS {one.dataType.simpleString()}) AS c{n}"
+            for n, (column, one) in enumerate(zip(relation.columns, self.schema, strict=False))
+        ]
+        more = relation.columns[len(shown) :]
+        hidden = [f"`{column}` AS c{len(shown) + n}" for n, column in enumerate(more)]
+        return f"SELECT {', '.join([*shown, *hidden, FROM, UNTIL])} FROM ({relation.sql})"
+
+
+def plan_question(tables: Tables, sql: str) -> SqlPlan:
     """Read the question and choose rules; what no rule covers is recomputed, and says so.
 
     Only the first point's tuples are opened: whatever is done here, the first answer waits for.
@@ -78,44 +141,19 @@ def plan_question(tables: Tables, sql: str) -> Plan:
     columns = {name: one.types for name, one in tables.stored.items()}
     tables.at(Chunk(0, 0))
     try:
-        plan = Plan(tables, sql, schema, read_query(sql, columns))
+        plan = SqlPlan(tables, sql, schema, read_query(sql, columns))
         plan.single  # noqa: B018 - Spark understood the query itself; does it our reading of it?
     except NoRule as missing:
-        return Plan(tables, sql, schema, missing=str(missing))
+        return SqlPlan(tables, sql, schema, missing=str(missing))
     except QueryError as misread:
-        return Plan(tables, sql, schema, missing=f"our reading of it: {misread}")
+        return SqlPlan(tables, sql, schema, missing=f"our reading of it: {misread}")
     return plan
 
 
-def compute(tables: Tables, plan: Plan, chunk: Chunk) -> pa.Table:
-    """The rows of all answers of a chunk, with their intervals."""
-    if plan.query is None:
-        return recomputed(tables, plan, chunk)
-    alone = chunk.first > 0 and plan.many.forgets
-    tables.at(chunk, alone)
-    relation = plan.single if chunk.first == chunk.last and not alone else plan.many
-    text = tables.filled(with_types(relation, plan), chunk)
-    return collected(tables.session, text)
-
-
-def with_types(relation: Relation, plan: Plan) -> str:
-    """The relation with its shown columns in the types that Spark gives the whole query."""
-    shown = [
-        f"CAST(`{column}` AS {field.dataType.simpleString()}) AS c{n}"
-        for n, (column, field) in enumerate(zip(relation.columns, plan.schema, strict=False))
-    ]
-    hidden = [f"`{c}` AS c{len(shown) + n}" for n, c in enumerate(relation.columns[len(shown) :])]
-    return f"SELECT {', '.join([*shown, *hidden, FROM, UNTIL])} FROM ({relation.sql})"
-
-
-def recomputed(tables: Tables, plan: Plan, chunk: Chunk) -> pa.Table:
-    """Every point by itself, over its tuples: always right, only slower."""
-    parts = []
-    for point in chunk.points:
-        tables.stabbed(point)
-        rows = collected(tables.session, totally_ordered(plan.sql))
-        rows = rows.rename_columns([f"c{n}" for n in range(rows.num_columns)])
-        until = point + 1 if point < tables.points - 1 else FOREVER
-        rows = rows.append_column(FROM, pa.array([point] * rows.num_rows, pa.int32()))
-        parts.append(rows.append_column(UNTIL, pa.array([until] * rows.num_rows, pa.int32())))
-    return pa.concat_tables(parts)
+def recomputed(tables: Tables, sql: str, point: int) -> DataFrame:
+    """One point by itself, over its tuples: always right, only slower."""
+    tables.stabbed(point)
+    rows = analysed(tables.session, totally_ordered(sql))
+    until = point + 1 if point < tables.points - 1 else FOREVER
+    named = rows.toDF(*(f"c{n}" for n in range(len(rows.columns))))
+    return named.select("*", F.lit(point).alias(FROM), F.lit(until).alias(UNTIL))

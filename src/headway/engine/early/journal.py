@@ -15,22 +15,24 @@ from headway.errors import QueryError
 HEAD = "question.json"
 
 
+def claim(folder: Path, identity: str) -> None:
+    """Make a folder keep the answers of one question, or refuse if it keeps those of another."""
+    folder.mkdir(parents=True, exist_ok=True)
+    head = folder / HEAD
+    if not head.is_file():
+        write_durably(head, json.dumps({"identity": identity}).encode())
+    elif json.loads(head.read_text()).get("identity") != identity:
+        raise QueryError(
+            f"{folder} keeps the answers to another question, or over other data; "
+            "choose another folder, or delete this one"
+        )
+
+
 class Journal:
     """The chunks of one question that are complete, in the order in which they were computed."""
 
-    def __init__(self, folder: Path, identity: str) -> None:
+    def __init__(self, folder: Path) -> None:
         self._folder = folder
-        folder.mkdir(parents=True, exist_ok=True)
-        head = folder / HEAD
-        if head.is_file():
-            found = json.loads(head.read_text()).get("identity")
-            if found != identity:
-                raise QueryError(
-                    f"{folder} keeps the answers to another question, or over other data; "
-                    "choose another folder, or delete this one"
-                )
-        else:
-            write_durably(head, json.dumps({"identity": identity}).encode())
 
     def kept(self) -> Iterator[tuple[Chunk, pa.Table]]:
         """The chunks that are there, up to the first that is missing."""

@@ -58,6 +58,28 @@ class Stored:
     def rows(self) -> int:
         return sum(self.entering)
 
+    @property
+    def inclusive(self) -> bool:
+        return self.sampling.inclusive
+
+    @property
+    def points(self) -> int:
+        return self.sampling.points
+
+    @property
+    def anew(self) -> bool:
+        """Whether all tuples come again with each chunk."""
+        return False
+
+    @property
+    def said(self) -> tuple[object, ...]:
+        """What answers over this table depend on."""
+        return self.sampling.as_json(), self.entering, self.source
+
+    def read(self, spark: SparkSession, last: int, first: int = 0) -> DataFrame:
+        """The tuples that enter between two points, with their progress."""
+        return read_upto(spark, self, last, first)
+
 
 def annotate(df: DataFrame, sampling: Sampling, folder: str | Path, source: str = "") -> Stored:
     """Give each tuple its progress and store the table; twice gives the same progress."""
@@ -90,8 +112,17 @@ def annotate(df: DataFrame, sampling: Sampling, folder: str | Path, source: str 
 
 
 def first_line(error: Exception) -> str:
-    """What Spark complains of, without the plan or the stack below it."""
-    return str(error).partition("\n")[0].rstrip(";")
+    """What Spark complains of, without the plan or the stack below it.
+
+    Of a function in Python it is the last line of its traceback that says what went wrong.
+
+    >>> first_line(ValueError("In a worker:\\nTraceback:\\n  File 'x'\\nKeyError: 'a'\\n"))
+    "KeyError: 'a'"
+    """
+    first, _, rest = str(error).partition("\n")
+    _, traced, lines = rest.partition("Traceback")
+    said = [line for line in lines.splitlines()[1:] if line and not line.startswith(" ")]
+    return said[0] if traced and said else first.rstrip(";")
 
 
 def laid_out(sampling: Sampling) -> list[Chunk]:

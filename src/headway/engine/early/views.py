@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import pyarrow as pa
 from pyspark.errors import AnalysisException, ParseException, PySparkException
@@ -12,9 +13,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 from headway.early.chunks import Chunk, Size
+from headway.early.contracts import Contract
 from headway.early.progress import FOREVER, FROM, UNTIL
 from headway.early.relation import FIRST, LAST, quoted
-from headway.engine.early.storage import Stored, first_line, read_upto
+from headway.engine.early.storage import Stored, first_line
 from headway.engine.spark.session import lanes_of
 from headway.errors import QueryError, RunError
 
@@ -24,6 +26,32 @@ SETTINGS = {
     "spark.sql.ansi.enabled": "true",
     "spark.sql.session.timeZone": "UTC",
 }
+
+
+class Source(Protocol):
+    """A table with progress: at rest on disk, or handed over by another question."""
+
+    @property
+    def schema(self) -> StructType: ...
+    @property
+    def columns(self) -> tuple[str, ...]: ...
+    @property
+    def types(self) -> dict[str, str]: ...
+    @property
+    def contract(self) -> Contract: ...
+    @property
+    def inclusive(self) -> bool: ...
+    @property
+    def points(self) -> int: ...
+    @property
+    def entering(self) -> tuple[int, ...]: ...
+    @property
+    def rows(self) -> int: ...
+    @property
+    def anew(self) -> bool: ...
+    @property
+    def said(self) -> tuple[object, ...]: ...
+    def read(self, spark: SparkSession, last: int, first: int = 0) -> DataFrame: ...
 
 
 def session_beside(spark: SparkSession) -> SparkSession:
@@ -41,10 +69,11 @@ class Tables:
     """The annotated tables of a question, seen at `points` points, each of `batch` stored ones."""
 
     session: SparkSession
-    stored: Mapping[str, Stored]
+    stored: Mapping[str, Source]
     points: int
     batch: int = 1
     _frames: dict[tuple[str, int, int], DataFrame] = field(default_factory=dict, compare=False)
+    _types: dict[str, list[str]] = field(default_factory=dict, compare=False)
 
     def at(self, chunk: Chunk, alone: bool = False) -> None:
         """Make the views hold the tuples of a chunk, none earlier than its first point.
@@ -55,7 +84,7 @@ class Tables:
         for name, one in self.stored.items():
             frame = self._upto(name, chunk.last, chunk.first if alone else 0)
             start, end = self._interval(one)
-            if not one.sampling.inclusive:
+            if not one.inclusive:
                 frame = frame.where(f"{end} > {chunk.first} AND {start} < {end}")
             begun = f"GREATEST({start}, {chunk.first})" if chunk.first else start
             shown = [*quoted(one.columns), f"{begun} AS {FROM}", f"CAST({end} AS INT) AS {UNTIL}"]
@@ -65,7 +94,7 @@ class Tables:
         """Make the tables themselves hold the tuples of one point, and nothing of progress."""
         for name, one in self.stored.items():
             frame = self._upto(name, point)
-            if not one.sampling.inclusive:
+            if not one.inclusive:
                 start, end = self._interval(one)
                 frame = frame.where(f"{end} > {point} AND {start} < {end}")
             frame.selectExpr(*quoted(one.columns)).createOrReplaceTempView(name)
@@ -75,19 +104,21 @@ class Tables:
         for name in self.stored:
             self._upto(name, last)
 
-    def _interval(self, one: Stored) -> tuple[str, str]:
+    def _interval(self, one: Source) -> tuple[str, str]:
         """Both ends of a tuple's interval at the points that are asked for, as SQL."""
-        end = str(FOREVER) if one.sampling.inclusive else UNTIL
+        end = str(FOREVER) if one.inclusive else UNTIL
         if self.batch == 1:
             return FROM, end
         coarse = f"IF({UNTIL} = {FOREVER}, {UNTIL}, {UNTIL} DIV {self.batch})"
-        return f"CAST({FROM} DIV {self.batch} AS INT)", end if one.sampling.inclusive else coarse
+        return f"CAST({FROM} DIV {self.batch} AS INT)", end if one.inclusive else coarse
 
     def _upto(self, name: str, last: int, first: int = 0) -> DataFrame:
         """The tuples of a table that enter by a point; what was opened once stays open."""
+        one, bounds = self.stored[name], ((last + 1) * self.batch - 1, first * self.batch)
+        if not isinstance(one, Stored):
+            return one.read(self.session, *bounds)
         if (name, first, last) not in self._frames:
-            bounds = (last + 1) * self.batch - 1, first * self.batch
-            self._frames[name, first, last] = read_upto(self.session, self.stored[name], *bounds)
+            self._frames[name, first, last] = one.read(self.session, *bounds)
         return self._frames[name, first, last]
 
     def size(self) -> Size:
@@ -103,9 +134,12 @@ class Tables:
         return Size(tuple(count / total for count in entered), total)
 
     def types(self, sql: str, texts: Sequence[str]) -> list[str]:
-        """The types of expressions over a relation, as Spark finds them."""
-        found = analysed(self.session, f"SELECT {', '.join(texts)} FROM ({self.filled(sql)})")
-        return [field.dataType.simpleString() for field in found.schema]
+        """The types of expressions over a relation, as Spark finds them; it is asked once."""
+        asked = f"SELECT {', '.join(texts)} FROM ({self.filled(sql)})"
+        if asked not in self._types:
+            found = analysed(self.session, asked).schema
+            self._types[asked] = [field.dataType.simpleString() for field in found]
+        return self._types[asked]
 
     def filled(self, sql: str, chunk: Chunk | None = None) -> str:
         """SQL with the points of a chunk in place of what stands for them."""
@@ -122,11 +156,17 @@ def analysed(session: SparkSession, sql: str) -> DataFrame:
         raise QueryError(first_line(error)) from error
 
 
-def collected(session: SparkSession, sql: str) -> pa.Table:
-    """The rows of a query; what fails while it runs is told in Spark's first line."""
-    frame = analysed(session, sql)
-    try:
+def collected(frame: DataFrame) -> pa.Table:
+    """The rows of a query."""
+    with told_when_run():
         return frame.toArrow()
+
+
+@contextmanager
+def told_when_run() -> Iterator[None]:
+    """What fails while a query runs is told in Spark's first line."""
+    try:
+        yield
     except PySparkException as error:
         raise RunError(f"the query failed while it ran: {first_line(error)}") from error
 
@@ -144,9 +184,9 @@ def expected_schema(tables: Tables, sql: str) -> StructType:
     return frame.schema
 
 
-def common_points(stored: Mapping[str, Stored]) -> int:
+def common_points(stored: Mapping[str, Source]) -> int:
     """The number of points that all moving tables agree on."""
-    found = {name: one.sampling.points for name, one in stored.items() if not one.contract.at_start}
+    found = {name: one.points for name, one in stored.items() if not one.contract.at_start}
     if len(set(found.values())) > 1:
         said = ", ".join(f"{name} has {count}" for name, count in sorted(found.items()))
         raise QueryError(f"tables must be annotated with as many points; {said}")

@@ -12,7 +12,9 @@ from headway.early.chunks import Chunk
 from headway.early.contracts import AT_START
 from headway.early.lineage import behind
 from headway.early.relation import Known
-from headway.engine.early.evaluate import Plan
+from headway.engine.early.evaluate import SqlPlan
+from headway.engine.early.stages.fed import Fed
+from headway.engine.early.stages.reducing import ReducerPlan
 from headway.engine.early.views import Tables, analysed
 from headway.errors import QueryError
 
@@ -28,7 +30,7 @@ class Why:
 class Lineage:
     """Explains the answers of one question."""
 
-    def __init__(self, tables: Tables, plan: Plan) -> None:
+    def __init__(self, tables: Tables, plan: SqlPlan | ReducerPlan) -> None:
         self._tables, self._plan = tables, plan
 
     def frame(self, table: pa.Table) -> Any:
@@ -37,8 +39,16 @@ class Lineage:
 
     def why(self, point: int, key: dict[str, Any]) -> Why:
         """The tuples that hold at a point and that the rows with these values were made of."""
+        if isinstance(self._plan, ReducerPlan):
+            raise QueryError("a reducer's rows are made by its function, so they are not traced")
         if self._plan.query is None:
             raise QueryError("this query is recomputed as a whole, so its rows are not traced")
+        fed = [name for name, one in self._tables.stored.items() if isinstance(one, Fed)]
+        if fed:
+            raise QueryError(
+                f"{', '.join(fed)} is a stage, and its rows are gone when they were read; ask the "
+                "stage itself why, or ask all of it in one query"
+            )
         names = list(self._plan.schema.names)
         unknown = [name for name in key if name not in names]
         if unknown or not key:
@@ -78,4 +88,4 @@ class Lineage:
         for name, rows in tuples.items():
             schema = self._tables.stored[name].schema
             session.createDataFrame(rows, schema=schema).createOrReplaceTempView(name)
-        return Why(tuples, analysed(session, self._plan.sql).toArrow())
+        return Why(tuples, analysed(session, self._plan.said).toArrow())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headway.engine.early.ask import Asking
+from headway.engine.early.asking import Asking
 from headway.engine.early.proving.oracle import QUICKLY, answer_by_batch, differs
 from headway.engine.spark.session import set_for_now
 

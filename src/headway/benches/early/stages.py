@@ -1,0 +1,82 @@
+"""What it is worth that the stages of a pipeline run at once and hand over point by point."""
+
+from __future__ import annotations
+
+import shutil
+import statistics
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from headway.benches.early.early import ratio
+from headway.benches.options import Bar, BenchOptions, progress
+from headway.clock import SystemClock
+from headway.early.sampling import Sampling
+from headway.engine.early.proving.made import made_table
+from headway.engine.early.proving.pipeline import Ran, ThreeStages
+from headway.engine.spark.session import open_session
+from headway.errors import RunError
+from headway.workloads.progressive import PER_AD, PER_USER, RATES, clicks, impressions
+
+SENTENCE = "Click-through rates by three jobs: stages at once, against one after the other."
+STAGES = (("per_user", PER_USER), ("per_ad", PER_AD), ("rates", RATES))
+
+
+def run(options: BenchOptions) -> dict[str, Any]:
+    """All ways by turns, a first round of each for warming up (paper 5, sections 3.3 and 5.3.5)."""
+    rows, points = (400_000, 4) if options.quick else (20_000_000, 10)
+    repeats = options.repeats or (1 if options.quick else 3)
+    bar_of = progress(1 + 4 * (repeats + 1), "stages")
+    with TemporaryDirectory(prefix="headway-stages-") as place, bar_of as bar:
+        spark = open_session("local[2]", {"spark.driver.memory": "8g"})
+        try:
+            by_user = Sampling("key", ("user",), points)
+            tables = {
+                "clicks": made_table(clicks(rows), by_user, Path(place) / "clicks"),
+                "impressions": made_table(impressions(rows), by_user, Path(place) / "shown"),
+            }
+            bar.advance(note="tables")
+            pipeline = ThreeStages(STAGES, tables, SystemClock())
+            rounds = [one_round(pipeline, Path(place), bar) for _ in range(repeats + 1)]
+        finally:
+            spark.stop()
+    figures = figures_of(rounds[1:]) | {"rows": rows, "points": points, "repeats": repeats}
+    options.keep("stages", figures)
+    return figures
+
+
+def one_round(pipeline: ThreeStages, place: Path, bar: Bar) -> dict[str, Any]:
+    """Each way once; every way must give the same answers."""
+    alone_s = pipeline.first_stage_s()
+    bar.advance(note="first stage alone")
+    at_once = pipeline.timed()
+    bar.advance(note="at once")
+    ways: dict[str, Ran] = {"at once": at_once}
+    for name, together in (("at once, on disk", True), ("in turn", False)):
+        ways[name] = pipeline.timed(place / name, together)
+        shutil.rmtree(place / name)
+        bar.advance(note=name)
+    if len({ran.fingerprints for ran in ways.values()}) > 1:
+        raise RunError("the ways of running a pipeline gave unlike answers")
+    return {"alone_s": alone_s, **ways}
+
+
+def figures_of(rounds: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Medians of the rounds, each ratio taken within its round."""
+    firsts = [one["at once"].first_s for one in rounds]
+    totals = {
+        name: [one[name].total_s for one in rounds] for name in rounds[0] if name != "alone_s"
+    }
+    return {
+        "first_answer_vs_first_stage": ratio(firsts, [one["alone_s"] for one in rounds]),
+        "at_once_vs_in_turn": ratio(totals["at once"], totals["in turn"]),
+        "at_once_on_disk_vs_in_turn": ratio(totals["at once, on disk"], totals["in turn"]),
+        "first_answer_s": round(statistics.median(firsts), 2),
+        "first_stage_s": round(statistics.median(one["alone_s"] for one in rounds), 2),
+        "total_s": {name: round(statistics.median(one), 2) for name, one in totals.items()},
+        "in_turn_first_answer_s": round(
+            statistics.median(one["in turn"].first_s for one in rounds), 2
+        ),
+        "spread": [round(one["at once"].total_s / one["in turn"].total_s, 3) for one in rounds],
+    }

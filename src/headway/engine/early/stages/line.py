@@ -1,0 +1,223 @@
+"""The stages under a question at work, each in a thread of its own (paper 5, section 3.3).
+
+All of them are started at once. Each takes its chunk as soon as the stages that feed it have
+handed it over, so while one works at a chunk, those below it are at the next.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from uuid import uuid4
+
+import pyarrow as pa
+from pyspark import InheritableThread
+
+from headway.clock import Clock
+from headway.early.chunks import Chunk
+from headway.early.progress import FOREVER
+from headway.engine.early.stages.fed import Fed, Stage
+from headway.engine.early.stages.handed import BOUND, Handed, Part, Stopped
+from headway.engine.early.stages.parts import (
+    OnDisk,
+    chunks_on_disk,
+    held_in_memory,
+    held_on_disk,
+    kept_schema,
+    place_of,
+)
+from headway.engine.early.stages.schedule import Schedule
+from headway.engine.early.views import told_when_run
+
+
+def feds_of(stage: Stage) -> list[Fed]:
+    """The tables of a question that other questions answer."""
+    return [one for one in stage.tables.stored.values() if isinstance(one, Fed)]
+
+
+def stages_under(last: Stage) -> list[Stage]:
+    """All stages that a question rests on, each once, those that feed before those that read."""
+    found: dict[int, Stage] = {}
+
+    def visit(stage: Stage) -> None:
+        for fed in feds_of(stage):
+            under = fed.stage
+            if id(under) not in found:
+                visit(under)
+                found[id(under)] = under
+
+    visit(last)
+    return list(found.values())
+
+
+class Line:
+    """The stages of one question at work; on leaving they stop, and what they kept is dropped.
+
+    Not `at_once`, each stage runs to its end before the next begins, as jobs do that know nothing
+    of each other.
+    """
+
+    def __init__(
+        self, last: Stage, schedule: Schedule, clock: Clock, begin: int = 0, at_once: bool = True
+    ) -> None:
+        self._last, self._schedule, self._clock, self._begin = last, schedule, clock, begin
+        self._at_once = at_once
+        self._stages = stages_under(last)
+        self._kept = {id(stage): kept_by(stage, schedule) for stage in self._stages}
+        self._begins = begins_of(self._stages, last, begin, self._kept)
+        self.handed = {
+            id(stage): Handed(
+                self._begins[id(stage)].readers, stage.forgets, BOUND if at_once else FOREVER
+            )
+            for stage in self._stages
+        }
+        self._first_out = threading.Event()
+        self._stopped = False
+        self._tag = f"headway-{uuid4().hex}"
+        self._threads: list[threading.Thread] = []
+
+    def __enter__(self) -> Line:
+        if not self._at_once:
+            self._first_out.set()
+            for stage in self._stages:
+                self._feed(stage)
+            return self
+        for stage in self._stages:
+            thread = InheritableThread(target=self._feed, args=(stage,), daemon=True)
+            self._threads.append(thread)
+            thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stopped = True
+        self._first_out.set()
+        for handed in self.handed.values():
+            handed.stop()
+        if self._threads:
+            self._last.tables.session.sparkContext.cancelJobsWithTag(self._tag)
+        for thread in self._threads:
+            thread.join()
+        for handed in self.handed.values():
+            handed.clear()
+        for stage in [*self._stages, self._last]:
+            stage.plan.states.clear()
+
+    def compute(self, n: int, chunk: Chunk) -> pa.Table:
+        """The rows of a chunk of the last stage."""
+        self._fetch(self._last, n)
+        begun = self._clock.steady_s()
+        found = self._last.plan.compute(chunk)
+        self._schedule.took(n, self._clock.steady_s() - begun)
+        self._release(self._last, n)
+        self._first_out.set()
+        return found
+
+    def _feed(self, stage: Stage) -> None:
+        """Hand over one chunk after the other; the second waits until the first answer is out."""
+        handed = self.handed[id(stage)]
+        stage.tables.session.sparkContext.addJobTag(self._tag)
+        try:
+            for n, chunk in self._chunks(stage):
+                handed.wait_for_room()
+                handed.put(n, self._part(stage, n, chunk))
+                if n == 0:
+                    stage.look_ahead()
+        except Stopped:
+            return
+        except BaseException as error:
+            if not self._stopped:
+                handed.fail(error)
+
+    def _chunks(self, stage: Stage) -> Iterator[tuple[int, Chunk]]:
+        n = self._begins[id(stage)].hands
+        while (chunk := self._schedule.chunk(n)) is not None:
+            yield n, chunk
+            n += 1
+            if n > self._begin:
+                # The first answer has the machine to itself; chunks are then decided by its cost.
+                self._first_out.wait()
+
+    def _part(self, stage: Stage, n: int, chunk: Chunk) -> Part:
+        """One chunk computed, or found where an earlier run has left it."""
+        place = stage.folder
+        if place is not None and n < self._kept[id(stage)]:
+            return OnDisk(chunk, place_of(chunk, place), kept_schema(stage.schema))
+        self._fetch(stage, n)
+        begun = self._clock.steady_s()
+        frame = stage.plan.frame(chunk)
+        part: Part
+        with told_when_run():
+            if place is None:
+                again = stage.forgets or len(self._begins[id(stage)].readers) > 1
+                part = held_in_memory(chunk, frame, again, now=n > self._begin)
+            else:
+                held_on_disk(chunk, frame, place)
+                part = OnDisk(chunk, place_of(chunk, place), kept_schema(stage.schema))
+        self._schedule.took(n, self._clock.steady_s() - begun)
+        self._release(stage, n)
+        return part
+
+    def _fetch(self, stage: Stage, n: int) -> None:
+        for fed in feds_of(stage):
+            fed.parts = self.handed[id(fed.stage)].take(n)
+
+    def _release(self, stage: Stage, n: int) -> None:
+        for fed in feds_of(stage):
+            self.handed[id(fed.stage)].done(n)
+
+
+@dataclass(frozen=True, slots=True)
+class Begin:
+    """The first chunk that a stage hands over, and the first that each of its readers computes."""
+
+    hands: int
+    readers: tuple[int, ...]
+
+
+def begins_of(
+    stages: Sequence[Stage], last: Stage, begin: int, kept: Mapping[int, int]
+) -> dict[int, Begin]:
+    """Where each stage begins when the last one goes on with chunk `begin`.
+
+    A stage whose rows are handed over once hands all of them over again, from disk if they are
+    there; of the others only what comes is needed (paper 5, section 4.1).
+    """
+    computes = {id(last): begin}
+    found: dict[int, Begin] = {}
+    for stage in reversed(stages):
+        reading = [one for one in [*stages, last] for fed in feds_of(one) if fed.stage is stage]
+        readers = tuple(computes[id(one)] for one in reading)
+        hands = 0 if stage.forgets else min(readers)
+        found[id(stage)] = Begin(hands, readers)
+        computes[id(stage)] = max(hands, kept[id(stage)])
+    return found
+
+
+def kept_by(stage: Stage, schedule: Schedule) -> int:
+    """How many chunks of the schedule an earlier run of the stage has left on disk."""
+    if stage.folder is None:
+        return 0
+    there = chunks_on_disk(stage.folder)
+    decided = [one.chunk for one in schedule.spent]
+    same = [one == other for one, other in zip(there, decided, strict=False)]
+    return same.index(False) if False in same else len(same)
+
+
+def longest(chains: Iterable[list[Chunk]]) -> list[Chunk]:
+    """The chunks that earlier runs decided: those of the last stage, and what follows on them.
+
+    >>> longest([[Chunk(0, 0)], [Chunk(0, 0), Chunk(1, 4)], [Chunk(0, 2)]])
+    [Chunk(first=0, last=0), Chunk(first=1, last=4)]
+    """
+    found: list[Chunk] = []
+    for chain in chains:
+        if len(chain) > len(found) and chain[: len(found)] == found:
+            found = chain
+    return found

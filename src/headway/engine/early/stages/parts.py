@@ -1,0 +1,113 @@
+"""Where the rows of a chunk are kept between stages: nowhere, in Spark's memory, or on disk.
+
+Without a folder a stage is computed by the job that reads it, and what is read again stays cached
+where it was computed, so nothing crosses the network (paper 5, section 3.3). On disk each chunk is
+there whole or not at all, and a restart finds it (sections 4.1 and 5.3.5).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import uuid4
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import IntegerType, StructType
+
+from headway.early.chunks import Chunk
+from headway.early.progress import FROM, UNTIL
+from headway.engine.early.states import let_go
+
+NAME = re.compile(r"(\d{6})-(\d{6})\.parquet")
+
+
+@dataclass(frozen=True, slots=True)
+class InMemory:
+    """Rows that the next job computes, under a name that every session of the application knows."""
+
+    chunk: Chunk
+    view: str
+    frame: DataFrame
+
+    def read(self, spark: SparkSession) -> DataFrame:
+        return spark.table(f"global_temp.{self.view}")
+
+    def drop(self) -> None:
+        self.frame.sparkSession.catalog.dropGlobalTempView(self.view)
+        let_go(self.frame)
+
+
+def held_in_memory(chunk: Chunk, frame: DataFrame, read_again: bool, now: bool) -> InMemory:
+    """Plan a chunk; what is read more than once is computed `now` or by who reads it, and stays.
+
+    It is kept as rows and not as a cached query: those that read it would otherwise plan all of it
+    again, chunk by chunk.
+    """
+    view = f"hw_{uuid4().hex}"
+    kept = frame.localCheckpoint(eager=now) if read_again else frame
+    kept.createGlobalTempView(view)
+    return InMemory(chunk, view, kept)
+
+
+@dataclass(frozen=True, slots=True)
+class OnDisk:
+    """Rows in files; they outlive the run, so that it can be resumed."""
+
+    chunk: Chunk
+    folder: Path
+    schema: StructType
+
+    def read(self, spark: SparkSession) -> DataFrame:
+        return spark.read.schema(self.schema).parquet(str(self.folder))
+
+    def drop(self) -> None:
+        """Nothing: a restart reads it."""
+
+
+def place_of(chunk: Chunk, folder: Path) -> Path:
+    """Where the rows of a chunk are, if they are there."""
+    return folder.absolute() / f"{chunk.first:06d}-{chunk.last:06d}.parquet"
+
+
+def held_on_disk(chunk: Chunk, frame: DataFrame, folder: Path) -> None:
+    """Compute a chunk into files; a crash before the renaming leaves nothing that is read."""
+    target = place_of(chunk, folder)
+    fresh = target.with_name(f".{target.name}.{os.getpid()}")
+    shutil.rmtree(fresh, ignore_errors=True)
+    frame.write.parquet(str(fresh))
+    shutil.rmtree(target, ignore_errors=True)
+    fresh.rename(target)
+
+
+def kept_schema(schema: StructType) -> StructType:
+    """The columns of rows as they are handed over: numbered, and with their progress."""
+    kept = StructType()
+    for n, one in enumerate(schema):
+        kept = kept.add(f"c{n}", one.dataType)
+    return kept.add(FROM, IntegerType()).add(UNTIL, IntegerType())
+
+
+def chunks_on_disk(folder: Path) -> list[Chunk]:
+    """The chunks that are complete, up to the first that is missing."""
+    found = {}
+    for path in folder.glob("*.parquet"):
+        if name := NAME.fullmatch(path.name):
+            found[int(name[1])] = Chunk(int(name[1]), int(name[2]))
+    return in_a_row(list(found.values()))
+
+
+def in_a_row(chunks: Sequence[Chunk]) -> list[Chunk]:
+    """Chunks that follow each other from the first point on.
+
+    >>> in_a_row([Chunk(3, 5), Chunk(0, 0)])
+    [Chunk(first=0, last=0)]
+    """
+    by_first, row, point = {one.first: one for one in chunks}, [], 0
+    while point in by_first:
+        row.append(by_first[point])
+        point = row[-1].last + 1
+    return row

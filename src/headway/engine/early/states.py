@@ -1,0 +1,82 @@
+"""What sums keep from chunk to chunk: partial results in Spark's memory, merged as they grow.
+
+With them a chunk reads its own tuples and no earlier ones. They are rows that Spark holds where
+they were computed and spills to disk if it must, so there may be few of them or many.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyspark.sql import DataFrame
+
+from headway.early.chunks import Chunk
+from headway.early.progress import FROM
+from headway.early.relation import State
+from headway.engine.early.views import Tables, analysed
+
+# A chunk reads what it and the one before it keep, and stages plan a few chunks ahead.
+GENERATIONS = 6
+
+
+class States:
+    """The partial results of one question, up to the last point that was answered."""
+
+    def __init__(self) -> None:
+        self._upto = -1
+        self._kept: dict[str, DataFrame] = {}
+        self._held: list[list[DataFrame]] = []
+
+    def reach(self, chunk: Chunk) -> bool:
+        """Whether all that entered before a chunk is in them."""
+        return chunk.first > 0 and self._upto == chunk.first - 1
+
+    def advance(self, tables: Tables, states: tuple[State, ...], chunk: Chunk) -> None:
+        """Make the views of all states hold what a chunk's answers are made of.
+
+        What was kept is merged to one row for each key and enters before the chunk; then come the
+        partial results of the chunk's own tuples.
+        """
+        goes_on = self.reach(chunk)
+        self._held.append([])
+        for state in states:
+            rows = self._hold(analysed(tables.session, tables.filled(state.partial, chunk)))
+            if goes_on:
+                before = self._hold(merged(tables, state, self._kept[state.view]))
+                entered = before.selectExpr("*", f"{chunk.first - 1} AS {FROM}")
+                rows = entered.unionByName(rows)
+            self._kept[state.view] = rows
+            rows.createOrReplaceTempView(state.view)
+        self._upto = chunk.last
+        while len(self._held) > GENERATIONS:
+            self._let_go()
+
+    def _hold(self, frame: DataFrame) -> DataFrame:
+        held = frame.localCheckpoint(eager=False)
+        self._held[-1].append(held)
+        return held
+
+    def _let_go(self) -> None:
+        for frame in self._held.pop(0):
+            let_go(frame)
+
+    def clear(self) -> None:
+        """Forget everything."""
+        while self._held:
+            self._let_go()
+        self._upto = -1
+        self._kept.clear()
+
+
+def merged(tables: Tables, state: State, rows: DataFrame) -> DataFrame:
+    """All partial results so far as one row for each key."""
+    name = f"{state.view}_rows"
+    rows.drop(FROM).createOrReplaceTempView(name)
+    return analysed(tables.session, state.merge.replace("{rows}", name))
+
+
+def let_go(frame: DataFrame) -> None:
+    """Give back the memory of rows that were held."""
+    plan: Any = frame._jdf.queryExecution().logical()
+    if plan.getClass().getSimpleName() == "LogicalRDD":
+        plan.rdd().unpersist(False)
