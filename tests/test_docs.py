@@ -28,7 +28,7 @@ DOCUMENTS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").
     [
         "README.md",
         "docs/tutorial.md",
-        "docs/kafka.md",
+        pytest.param("docs/kafka.md", marks=pytest.mark.long),
         pytest.param("docs/realtime.md", marks=pytest.mark.long),
         "docs/yours.md",
         "docs/early.md",

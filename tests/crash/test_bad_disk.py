@@ -67,6 +67,7 @@ def test_a_full_disk_under_the_answers_loses_nothing(
     assert_fails_then_completes(spark, counts(disk.path), tmp_path / "run", disk, TopicError)
 
 
+@pytest.mark.long
 def test_a_full_disk_under_the_checkpoint_loses_nothing(
     spark: SparkSession, tmp_path: Path, disk: SmallDisk
 ) -> None:

@@ -208,3 +208,19 @@ def test_where_in_brackets_names_a_relation_that_has_no_name(spark: SparkSession
     inside = "SELECT false AS a"
     assert spark.sql(f"SELECT * FROM ({inside}) WHERE (a)").count() == 1
     assert spark.sql(f"SELECT * FROM ({inside}) AS s WHERE (a)").count() == 0
+
+
+def test_a_local_checkpoint_is_a_leaf_and_a_cached_query_is_not(spark: SparkSession) -> None:
+    query = spark.range(100).groupBy((F.col("id") % 7).alias("k")).count()
+    rows = query.localCheckpoint(eager=False)
+    cached = query.persist()
+    try:
+        sizes = [
+            len(str(one._jdf.queryExecution().logical()).splitlines()) for one in (rows, cached)
+        ]
+        assert sizes[0] == 1 < sizes[1]
+        jobs = spark.sparkContext.statusTracker().getJobIdsForGroup(None)
+        assert rows.count() == 7
+        assert len(spark.sparkContext.statusTracker().getJobIdsForGroup(None)) > len(jobs)
+    finally:
+        cached.unpersist()

@@ -169,6 +169,7 @@ def fail(query: RealTimeQuery) -> None:
     raise SessionError("not today")
 
 
+@pytest.mark.long
 def test_a_flow_changes_its_mode_and_back_under_load(
     spark: SparkSession,
     broker: Broker,

@@ -135,6 +135,7 @@ def test_stages_that_spark_has_forgotten_are_no_error(spark: SparkSession) -> No
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_query_whose_python_was_slow_to_start_is_started_again(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -34,6 +34,7 @@ def alone(contest: Contest, entry: Entry, batches: int) -> list[dict[str, Any]]:
     return rows
 
 
+@pytest.mark.long
 def test_all_ways_of_counting_words_find_the_words_of_the_tweets(contest: Contest) -> None:
     seen: list[str] = []
     entries = {
@@ -51,6 +52,7 @@ def test_all_ways_of_counting_words_find_the_words_of_the_tweets(contest: Contes
 
 
 @pytest.mark.parametrize("interface", INTERFACES)
+@pytest.mark.long
 def test_every_state_interface_tells_each_count_of_each_key(
     contest: Contest, interface: str
 ) -> None:
@@ -66,6 +68,7 @@ def test_every_state_interface_tells_each_count_of_each_key(
     assert told == expected
 
 
+@pytest.mark.long
 def test_a_stock_query_that_fails_is_an_error_and_keeps_nobody_waiting(contest: Contest) -> None:
     broken = contest.stock(lambda k: k.selectExpr("assert_true(key = '') AS no"), KEYED, "append")
     sound = contest.stock(lambda keyed: keyed, KEYED, "append")

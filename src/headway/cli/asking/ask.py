@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
+import pyarrow as pa
 import typer
 from rich.console import Console
 
@@ -25,6 +26,7 @@ from headway.cli.running.spark_output import spark_output_to
 from headway.clock import SystemClock
 from headway.dashboard.early.page import write_page
 from headway.engine.early import ask as engine
+from headway.engine.early.answers import Answer
 from headway.engine.early.asking import Asking
 from headway.engine.early.sources import our_spark
 from headway.engine.early.storage import Stored
@@ -41,6 +43,10 @@ class Told:
     rows: int
     as_json: bool
     report: Path | None
+    estimates: bool = False
+
+    def shown(self, answer: Answer) -> pa.Table:
+        return answer.estimates if self.estimates else answer.table
 
 
 def ask(
@@ -66,6 +72,10 @@ def ask(
         str | None, typer.Option(help="Stop when the answer moved less than that, such as 1%.")
     ] = None,
     rows: Annotated[int, typer.Option(min=1, help="How many rows are shown.")] = 20,
+    estimates: Annotated[
+        bool,
+        typer.Option("--estimates", help="Beside counts and sums, what they may come to at 95 %."),
+    ] = False,
     explain: Annotated[
         bool, typer.Option("--explain", help="Show which rule computes what; answer nothing.")
     ] = False,
@@ -81,12 +91,15 @@ def ask(
     grown = Growth(points or USUAL_POINTS, seed, growth)
     with told_once():
         tables = settled(tuple(table), tuple(by or ()), grown, store)
-        asking = engine.ask(sql, tables, points=points, folder=None if explain else folder)
+        place = None if explain else folder
+        asking = engine.ask(sql, tables, points=points, folder=place, estimates=estimates)
         if explain:
             step = asking.explained
             print(json_line(step_facts(step)) if as_json else step_text(step))
         else:
-            tell_all(sql, asking, Told(rows, as_json, report), until)
+            for warning in asking.warnings:
+                say(Console(stderr=True), warning)
+            tell_all(sql, asking, Told(rows, as_json, report, estimates), until)
 
 
 @contextmanager
@@ -131,7 +144,7 @@ def tell_all(sql: str, asking: Asking, told: Told, until: float | None) -> None:
             print(json_line(answer_facts(seen)), flush=True)
 
     with view:
-        followed = follow(asking, tell, clock, until)
+        followed = follow(asking, tell, clock, until, told.shown)
     page = None
     if told.report is not None:
         rules = step_text(asking.explained)

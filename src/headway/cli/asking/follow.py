@@ -42,7 +42,13 @@ class Followed:
 Tell = Callable[[Seen], None]
 
 
-def follow(answers: Iterable[Answer], tell: Tell, clock: Clock, until: float | None) -> Followed:
+def follow(
+    answers: Iterable[Answer],
+    tell: Tell,
+    clock: Clock,
+    until: float | None,
+    shown: Callable[[Answer], pa.Table] = lambda answer: answer.table,
+) -> Followed:
     """Tell each answer, up to the final one or the first that moved less than `until`.
 
     Where it stops depends on the answers alone, so a question that is asked again stops there too.
@@ -54,7 +60,7 @@ def follow(answers: Iterable[Answer], tell: Tell, clock: Clock, until: float | N
             now_s = clock.steady_s() - begun_s
             moved = None if until is None else moved_since(seen, answer)
             seen.append(
-                Seen(answer.point, answer.points, answer.progress, answer.table, now_s, moved)
+                Seen(answer.point, answer.points, answer.progress, shown(answer), now_s, moved)
             )
             tell(seen[-1])
             if until is not None and moved is not None and moved < until and not answer.is_final:
@@ -70,7 +76,7 @@ def moved_since(seen: list[Seen], answer: Answer) -> float | None:
     """How far an answer moved; None where no tuple came, since then standing still says nothing."""
     if not seen or answer.progress <= seen[-1].progress:
         return None
-    return movement(seen[-1].table, answer.table)
+    return movement(seen[-1].table.select(answer.table.column_names), answer.table)
 
 
 def ending_text(followed: Followed) -> str:

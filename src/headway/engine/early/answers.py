@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,8 +13,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from headway.early.algebra import Order
+from headway.early.estimating import Totals, estimate
 from headway.early.ordering import Key, by_all, sort_indices
 from headway.early.progress import FROM, UNTIL, Interval
+from headway.errors import QueryError
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,28 @@ def cut(rows: pa.Table, point: int, shape: Shape) -> pa.Table:
     return ordered.select(range(shape.width)).rename_columns(shape.names).combine_chunks()
 
 
+def with_estimates(history: Sequence[Answer], totals: Totals) -> pa.Table:
+    """The last answer with three columns beside each total: what it may come to over all data."""
+    shares = [one.progress for one in history]
+    grown: list[dict[tuple[Any, ...], tuple[Any, ...]]] = []
+    for one in history:
+        columns = [column.to_pylist() for column in one.table.columns]
+        keys = zip(*(columns[n] for n in totals.keys), strict=True) if totals.keys else [()]
+        values = zip(*(columns[n] for n in totals.places), strict=True)
+        grown.append(dict(zip(keys, values, strict=True)))
+    table = history[-1].table
+    for n, place in enumerate(totals.places):
+        name = table.column_names[place]
+        told = [
+            estimate([float(at[key][n] or 0) if key in at else 0.0 for at in grown], shares)
+            for key in grown[-1]
+        ]
+        for part in ("low", "estimate", "high"):
+            of = [one.value if part == "estimate" else getattr(one, part) for one in told]
+            table = table.append_column(f"{name}_{part}", pa.array(of, pa.float64()))
+    return table
+
+
 @dataclass(frozen=True)
 class Answer:
     """The query over the tuples that hold at one point: exact, and the same in every run."""
@@ -55,6 +79,14 @@ class Answer:
     rows: pa.Table
     shape: Shape
     explains: Any = None
+    estimates_of: Callable[[Answer], pa.Table] | None = None
+
+    @property
+    def estimates(self) -> pa.Table:
+        """The answer with what its counts and sums may come to: low, estimate, high, at 95 %."""
+        if self.estimates_of is None:
+            raise QueryError("ask with estimates=True to have estimates beside the answers")
+        return self.estimates_of(self)
 
     @cached_property
     def table(self) -> pa.Table:

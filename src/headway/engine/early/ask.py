@@ -64,6 +64,7 @@ def ask(
     spark: SparkSession | None = None,
     clock: Clock | None = None,
     at_once: bool = True,
+    estimates: bool = False,
 ) -> Asking:
     """Ask a question of annotated tables; iterate over the answers, and stop whenever it is enough.
 
@@ -71,7 +72,8 @@ def ask(
     the start, as a dimension is; one that is itself a question is a stage that feeds this one.
     With `folder`, the answers are kept, and asking again goes on after the last complete point.
     `chunk` fixes how many points each Spark job answers; otherwise jobs grow within the budget.
-    Stages run at once, each a chunk ahead of what reads it, or (`at_once=False`) in turn.
+    Stages run at once, each a chunk ahead of what reads it, or (`at_once=False`) in turn. With
+    `estimates`, answers also tell what their counts and sums may come to over all data.
     """
     stored, session = settled(mentioned(question, tables), spark)
     every = common_points(stored)
@@ -82,8 +84,8 @@ def ask(
     seen = Tables(session_beside(session), stored, -(-every // batch), batch)
     way = Way(budget or Budget(), chunk, clock or SystemClock(), at_once)
     if isinstance(question, str):
-        return Asking(seen, plan_question(seen, question), place_of(folder), way)
-    return Asking(seen, plan_reducer(seen, question), place_of(folder), way)
+        return Asking(seen, plan_question(seen, question), place_of(folder), way, estimates)
+    return Asking(seen, plan_reducer(seen, question), place_of(folder), way, estimates)
 
 
 def place_of(folder: str | Path | None) -> Path | None:

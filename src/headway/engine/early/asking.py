@@ -16,8 +16,9 @@ from pyspark.sql.types import StructType
 
 from headway.early.chunks import Chunk, Size, Spent
 from headway.early.contracts import Contract
+from headway.early.estimating import totals_in, warnings_of
 from headway.early.relation import Step
-from headway.engine.early.answers import Answer
+from headway.engine.early.answers import Answer, with_estimates
 from headway.engine.early.evaluate import SqlPlan
 from headway.engine.early.journal import Journal, claim
 from headway.engine.early.stages.fed import Fed
@@ -25,9 +26,14 @@ from headway.engine.early.stages.line import Line, feds_of, longest, stages_unde
 from headway.engine.early.stages.parts import chunks_on_disk
 from headway.engine.early.stages.reducing import ReducerPlan
 from headway.engine.early.stages.schedule import Schedule, Way
-from headway.engine.early.views import Tables
+from headway.engine.early.storage import Stored
+from headway.engine.early.views import Source, Tables
 from headway.engine.early.why import Lineage
-from headway.errors import HeadwayError
+from headway.errors import HeadwayError, QueryError, RunError
+
+# What Spark says when rows are gone that it held for later chunks, and how often that is borne.
+LOST = "CHECKPOINT_RDD_BLOCK_ID_NOT_FOUND"
+TRIES = 3
 
 
 class Asking:
@@ -37,12 +43,18 @@ class Asking:
     """
 
     def __init__(
-        self, tables: Tables, plan: SqlPlan | ReducerPlan, folder: Path | None, way: Way
+        self,
+        tables: Tables,
+        plan: SqlPlan | ReducerPlan,
+        folder: Path | None,
+        way: Way,
+        estimates: bool = False,
     ) -> None:
         self.tables, self.plan, self.folder, self._way = tables, plan, folder, way
         self.size: Size = tables.size()
         self._schedule = Schedule(way, self.size, lambda: False)
         self._lineage = Lineage(tables, plan)
+        self._history = History(self) if estimates else None
         if folder is not None:
             claim(folder, self.identity)
 
@@ -57,6 +69,11 @@ class Asking:
             for name, one in named
         )
         return replace(self.plan.step, under=(*self.plan.step.under, *fed))
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Why early answers may mislead, though each is exact for its tuples."""
+        return tuple(warnings_of(self.plan.step))
 
     @property
     def points(self) -> int:
@@ -98,15 +115,25 @@ class Asking:
             yield from self._answers(chunk, rows)
         if not kept and not under and self.points > 1:
             threading.Thread(target=self.look_ahead, daemon=True).start()
-        with Line(self, schedule, self._way.clock, len(kept), self._way.at_once) as line:
-            n = len(kept)
-            while (wanted := schedule.chunk(n)) is not None:
-                found = line.compute(n, wanted)
-                if journal is not None:
-                    journal.keep(wanted, found)
-                rows = self._with(rows, found)
-                yield from self._answers(wanted, rows)
-                n += 1
+        for chunk, found in self._computed(schedule, len(kept)):
+            if journal is not None:
+                journal.keep(chunk, found)
+            rows = self._with(rows, found)
+            yield from self._answers(chunk, rows)
+
+    def _computed(self, schedule: Schedule, begin: int) -> Iterator[tuple[Chunk, pa.Table]]:
+        """Chunk after chunk; what was lost with an executor is computed again from the tables."""
+        n, tries = begin, 0
+        while schedule.chunk(n) is not None:
+            try:
+                with Line(self, schedule, self._way.clock, n, self._way.at_once) as line:
+                    while (wanted := schedule.chunk(n)) is not None:
+                        yield wanted, line.compute(n, wanted)
+                        n += 1
+            except RunError as error:
+                tries += 1
+                if LOST not in str(error.__cause__) or tries > TRIES:
+                    raise
 
     def _scheduled(self, kept: list[Chunk]) -> Schedule:
         """The chunks of this run, beginning with those that an earlier one has computed."""
@@ -136,6 +163,50 @@ class Asking:
 
     def _answers(self, chunk: Chunk, rows: pa.Table) -> Iterator[Answer]:
         for point in chunk.points:
-            yield Answer(
-                point, self.points, self.size.shares[point], rows, self.plan.shape, self._lineage
+            share, told = self.size.shares[point], self._history
+            answer = Answer(
+                point, self.points, share, rows, self.plan.shape, self._lineage,
+                told.estimates if told else None,
+            )  # fmt: skip
+            if told is not None:
+                told.keep(answer)
+            yield answer
+
+
+class History:
+    """The answers so far, from which it is estimated what they grow to."""
+
+    def __init__(self, asking: Asking) -> None:
+        plan = asking.plan
+        query = plan.query if isinstance(plan, SqlPlan) else None
+        totals = totals_in(query) if query is not None else None
+        if totals is None:
+            raise QueryError(
+                "nothing here can be estimated: it takes a query that shows counts or sums of "
+                "groups, with all columns that it groups by"
             )
+        unfit = [name for name, one in asking.tables.stored.items() if not fit_to_scale(one)]
+        if unfit:
+            raise QueryError(
+                f"{', '.join(unfit)} does not grow as a sample of itself: estimates need tables "
+                "that grow by a hash of a key or of the row, and that no tuple leaves"
+            )
+        if asking.warnings:
+            raise QueryError(f"nothing is estimated here: {asking.warnings[0]}")
+        self._totals = totals
+        self._told: list[Answer] = []
+
+    def keep(self, answer: Answer) -> None:
+        self._told = [one for one in self._told if one.point < answer.point]
+        self._told.append(answer)
+
+    def estimates(self, answer: Answer) -> pa.Table:
+        before = [one for one in self._told if one.point <= answer.point]
+        return with_estimates(before, self._totals)
+
+
+def fit_to_scale(table: Source) -> bool:
+    """Whether what has entered is a fair sample of the table."""
+    if not isinstance(table, Stored):
+        return False
+    return table.contract.at_start or (table.inclusive and table.sampling.kind in ("key", "row"))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import pyarrow as pa
+from py4j.protocol import Py4JJavaError
 from pyspark.errors import AnalysisException, ParseException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
@@ -169,6 +170,12 @@ def told_when_run() -> Iterator[None]:
         yield
     except PySparkException as error:
         raise RunError(f"the query failed while it ran: {first_line(error)}") from error
+    except Py4JJavaError as error:
+        cause: Any = error.java_exception
+        while cause.getCause() is not None:
+            cause = cause.getCause()
+        said = str(cause.getMessage()).partition("\n")[0]
+        raise RunError(f"the query failed while it ran: {said}") from error
 
 
 def expected_schema(tables: Tables, sql: str) -> StructType:

@@ -82,6 +82,18 @@ def test_a_pipeline_goes_on_where_it_was_stopped(
     assert all(one.measured_s == 0 for one in again.spent), "all was there, nothing is computed"
 
 
+def test_rows_that_were_lost_with_an_executor_are_computed_again(
+    clicks: Stored, wanted: list[str], spark: SparkSession
+) -> None:
+    found = []
+    for answer in pipeline(clicks, chunk=1):
+        found.append(answer.fingerprint)
+        if answer.point == 2:
+            for held in spark.sparkContext._jsc.getPersistentRDDs().values():
+                held.unpersist(True)
+    assert found == wanted
+
+
 def test_one_stage_may_feed_two_and_meet_itself_again(clicks: Stored, spark: SparkSession) -> None:
     per_user = ask(PER_USER, {"clicks": clicks})
     most = ask("SELECT max(n) AS n FROM per_user", {"per_user": per_user})
@@ -204,6 +216,7 @@ for answer in pipeline(open_stored(sys.argv[1]), Path(sys.argv[2]), chunk=1):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_killed_between_stages_it_goes_on_with_the_same_answers(
     clicks: Stored, wanted: list[str], tmp_path: Path
 ) -> None:

@@ -112,6 +112,7 @@ def test_a_word_that_is_no_way_of_keeping_is_refused() -> None:
 
 @pytest.mark.spark
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_run_on_spark_is_kept_to_its_goal(spark: SparkSession, tmp_path: Path) -> None:
     counted = hw.replay(Keyed(keys=50), rate=500).key("key").reduce(n="count(*)")
     told = counted.to(f"parquet:{tmp_path / 'out'}")

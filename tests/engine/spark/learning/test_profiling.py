@@ -26,6 +26,7 @@ def test_answers_go_to_nobody_and_records_come_at_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.spark
+@pytest.mark.long
 def test_a_profile_tells_what_batches_of_several_sizes_cost(
     spark: SparkSession, tmp_path: Path
 ) -> None:
