@@ -6,7 +6,7 @@ gives the same answers; it only decides when they are seen.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 # Tuples that a machine of two cores reads, filters and joins in a second, if it does well.
@@ -23,6 +23,34 @@ class Chunk:
     @property
     def points(self) -> range:
         return range(self.first, self.last + 1)
+
+
+def chunk_name(chunk: Chunk) -> str:
+    """What the file of a chunk is called, before its ending.
+
+    >>> chunk_name(Chunk(2, 9)), chunk_named("000002-000009"), chunk_named(".hidden")
+    ('000002-000009', Chunk(first=2, last=9), None)
+    """
+    return f"{chunk.first:06d}-{chunk.last:06d}"
+
+
+def chunk_named(name: str) -> Chunk | None:
+    """The chunk whose file is called so, or None if it is no such name."""
+    first, _, last = name.partition("-")
+    return Chunk(int(first), int(last)) if first.isdigit() and last.isdigit() else None
+
+
+def in_a_row(chunks: Iterable[Chunk]) -> list[Chunk]:
+    """Chunks that follow each other from the first point on, up to the first that is missing.
+
+    >>> in_a_row([Chunk(3, 5), Chunk(0, 0)])
+    [Chunk(first=0, last=0)]
+    """
+    by_first, row, point = {one.first: one for one in chunks}, [], 0
+    while point in by_first:
+        row.append(by_first[point])
+        point = row[-1].last + 1
+    return row
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from headway.early.relation import Step
 from headway.engine.early.answers import Answer, with_estimates
 from headway.engine.early.evaluate import SqlPlan
 from headway.engine.early.journal import Journal, claim
-from headway.engine.early.stages.fed import Fed
+from headway.engine.early.stages.fed import Fed, Stage
 from headway.engine.early.stages.line import Line, feds_of, longest, stages_under
 from headway.engine.early.stages.parts import chunks_on_disk
 from headway.engine.early.stages.reducing import ReducerPlan
@@ -109,7 +109,7 @@ class Asking:
         journal = Journal(self.folder) if self.folder else None
         rows: pa.Table | None = None
         kept = list(journal.kept()) if journal else []
-        self._schedule = schedule = self._scheduled([chunk for chunk, _ in kept])
+        self._schedule = schedule = self._scheduled(under, [chunk for chunk, _ in kept])
         for chunk, found in kept:
             rows = self._with(rows, found)
             yield from self._answers(chunk, rows)
@@ -135,13 +135,11 @@ class Asking:
                 if LOST not in str(error.__cause__) or tries > TRIES:
                     raise
 
-    def _scheduled(self, kept: list[Chunk]) -> Schedule:
+    def _scheduled(self, under: list[Stage], kept: list[Chunk]) -> Schedule:
         """The chunks of this run, beginning with those that an earlier one has computed."""
-        under = stages_under(self)
-        all_of_them = [self, *under]
 
         def slices() -> bool:
-            return all(stage.plan.slices for stage in all_of_them)
+            return all(stage.plan.slices for stage in [self, *under])
 
         schedule = Schedule(self._way, self.size, slices)
         left = [chunks_on_disk(stage.folder) for stage in under if stage.folder is not None]

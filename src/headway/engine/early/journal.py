@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from headway.early.chunks import Chunk
+from headway.early.chunks import Chunk, chunk_name, chunk_named, in_a_row
 from headway.engine.topics.spool import write_durably
 from headway.errors import QueryError
 
@@ -36,23 +36,19 @@ class Journal:
 
     def kept(self) -> Iterator[tuple[Chunk, pa.Table]]:
         """The chunks that are there, up to the first that is missing."""
-        found = {}
-        for path in self._folder.glob("*.arrow"):
-            first, _, last = path.stem.partition("-")
-            found[int(first)] = (Chunk(int(first), int(last)), path)
-        next_first = 0
-        while next_first in found:
-            chunk, path = found[next_first]
-            yield chunk, read_rows(path)
-            next_first = chunk.last + 1
+        found = (chunk_named(path.stem) for path in self._folder.glob("*.arrow"))
+        for chunk in in_a_row(chunk for chunk in found if chunk is not None):
+            yield chunk, read_rows(self._place(chunk))
 
     def keep(self, chunk: Chunk, rows: pa.Table) -> None:
         """Keep one chunk; a crash before the renaming leaves no trace of it."""
         sink = pa.BufferOutputStream()
         with pa.ipc.new_file(sink, rows.schema) as out:
             out.write_table(rows)
-        name = f"{chunk.first:06d}-{chunk.last:06d}.arrow"
-        write_durably(self._folder / name, sink.getvalue())
+        write_durably(self._place(chunk), sink.getvalue())
+
+    def _place(self, chunk: Chunk) -> Path:
+        return self._folder / f"{chunk_name(chunk)}.arrow"
 
 
 def read_rows(path: Path) -> pa.Table:

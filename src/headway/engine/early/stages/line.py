@@ -122,7 +122,8 @@ class Line:
     def _feed(self, stage: Stage) -> None:
         """Hand over one chunk after the other; the second waits until the first answer is out."""
         handed = self.handed[id(stage)]
-        stage.tables.session.sparkContext.addJobTag(self._tag)
+        if self._at_once:  # else it is the thread of whoever asks, whose jobs are not ours to mark
+            stage.tables.session.sparkContext.addJobTag(self._tag)
         try:
             for n, chunk in self._chunks(stage):
                 handed.wait_for_room()

@@ -8,9 +8,7 @@ there whole or not at all, and a restart finds it (sections 4.1 and 5.3.5).
 from __future__ import annotations
 
 import os
-import re
 import shutil
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
@@ -18,11 +16,9 @@ from uuid import uuid4
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import IntegerType, StructType
 
-from headway.early.chunks import Chunk
+from headway.early.chunks import Chunk, chunk_name, chunk_named, in_a_row
 from headway.early.progress import FROM, UNTIL
 from headway.engine.early.states import let_go
-
-NAME = re.compile(r"(\d{6})-(\d{6})\.parquet")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +66,7 @@ class OnDisk:
 
 def place_of(chunk: Chunk, folder: Path) -> Path:
     """Where the rows of a chunk are, if they are there."""
-    return folder.absolute() / f"{chunk.first:06d}-{chunk.last:06d}.parquet"
+    return folder.absolute() / f"{chunk_name(chunk)}.parquet"
 
 
 def held_on_disk(chunk: Chunk, frame: DataFrame, folder: Path) -> None:
@@ -93,21 +89,5 @@ def kept_schema(schema: StructType) -> StructType:
 
 def chunks_on_disk(folder: Path) -> list[Chunk]:
     """The chunks that are complete, up to the first that is missing."""
-    found = {}
-    for path in folder.glob("*.parquet"):
-        if name := NAME.fullmatch(path.name):
-            found[int(name[1])] = Chunk(int(name[1]), int(name[2]))
-    return in_a_row(list(found.values()))
-
-
-def in_a_row(chunks: Sequence[Chunk]) -> list[Chunk]:
-    """Chunks that follow each other from the first point on.
-
-    >>> in_a_row([Chunk(3, 5), Chunk(0, 0)])
-    [Chunk(first=0, last=0)]
-    """
-    by_first, row, point = {one.first: one for one in chunks}, [], 0
-    while point in by_first:
-        row.append(by_first[point])
-        point = row[-1].last + 1
-    return row
+    found = (chunk_named(path.stem) for path in folder.glob("*.parquet"))
+    return in_a_row(chunk for chunk in found if chunk is not None)
