@@ -31,6 +31,8 @@ class RunningQuery(Protocol):
     @property
     def run_id(self) -> str: ...
     @property
+    def rest_s(self) -> float: ...
+    @property
     def active(self) -> bool: ...
     @property
     def pace(self) -> Pace: ...
@@ -53,8 +55,8 @@ class Running:
         self._spark, self._flow, self._folder = spark, flow, folder
         self.queries: list[RunningQuery] = []
         self.mode = mode
-        self._listener = ProgressListener(self.queries)
         self._clock = SystemClock()
+        self._listener = ProgressListener(self.queries, self._clock)
 
     def start(self, settings: Settings) -> None:
         """Start for the first time."""

@@ -39,6 +39,11 @@ class StartedQuery:
         return str(self._query.runId)
 
     @property
+    def rest_s(self) -> float:
+        """How long to leave a batch alone before it is entered in the log."""
+        return 0.0
+
+    @property
     def active(self) -> bool:
         """Whether the query still runs."""
         return self._query is not None and self._query.isActive

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import cached_property
 from typing import Any, Protocol
 
 from pyspark import SparkContext, cloudpickle
@@ -16,6 +17,7 @@ from pyspark.sql.streaming.listener import (
     StreamingQueryListener,
 )
 
+from headway.clock import Clock
 from headway.engine.faults import reached
 from headway.engine.spark.metering.logbook import Logbook
 
@@ -35,12 +37,17 @@ class Metered(Protocol):
         """By what progress events name the query."""
         ...
 
+    @property
+    def rest_s(self) -> float:
+        """How long to leave a batch alone before it is entered in the log."""
+        ...
+
 
 class ProgressListener(StreamingQueryListener):
     """Hands each progress event to its meter."""
 
-    def __init__(self, queries: Sequence[Metered]) -> None:
-        self._queries = queries
+    def __init__(self, queries: Sequence[Metered], clock: Clock) -> None:
+        self._queries, self._clock = queries, clock
         self._bridge: Any = None
 
     @property
@@ -51,13 +58,20 @@ class ProgressListener(StreamingQueryListener):
             self._bridge = jvm.PythonStreamingQueryListenerWrapper(Bridge(self._pass_on))
         return self._bridge
 
+    @cached_property
+    def _rows(self) -> Any:
+        # Looked up once: py4j looks for a name in every jar, in vain for each package it may be in.
+        jvm: Any = SparkContext._jvm
+        return jvm.PythonSQLUtils
+
     def _pass_on(self, progress: Any) -> None:
         run_id = str(progress.runId().toString())
         for query in self._queries:
             if query.run_id == run_id:
                 reached("committed")
+                self._clock.sleep(query.rest_s)
                 try:
-                    query.meter.progress(as_plain(progress))
+                    query.meter.progress(as_plain(progress, self._rows))
                 except Exception as error:
                     # Spark would only log it, and the run would go on without its account.
                     query.meter.failure = error
@@ -106,17 +120,16 @@ class Bridge:
         implements = ("org.apache.spark.sql.streaming.PythonStreamingQueryListener",)
 
 
-def as_plain(progress: Any) -> dict[str, Any]:
-    """The JVM's progress as plain values; observed metrics keep their bytes."""
+def as_plain(progress: Any, rows: Any) -> dict[str, Any]:
+    """The JVM's progress as plain values; what was observed keeps its bytes, as `rows` reads it."""
     plain: dict[str, Any] = json.loads(progress.json())
     for described in plain["sources"]:
         for name in ("startOffset", "endOffset"):
             if isinstance(described[name], str):
                 with suppress(ValueError):  # offsets of some sources are text and nothing else
                     described[name] = json.loads(described[name])
-    jvm: Any = SparkContext._jvm
     plain["observed"] = {
-        name: cloudpickle.loads(jvm.PythonSQLUtils.toPyRow(row)).asDict()
+        name: cloudpickle.loads(rows.toPyRow(row)).asDict()
         for name, row in dict(progress.observedMetrics()).items()
     }
     return plain

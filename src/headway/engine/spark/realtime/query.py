@@ -38,6 +38,7 @@ from headway.flow.steps import Reduce, Sink, Source
 from headway.keep.pacing import Pace
 
 POLL_S = 0.05
+REST_S = 0.5  # after a checkpoint, in which Spark plans the next interval while records wait
 NO_CONNECTOR = (
     "this session lacks Spark's connector to Kafka, or its Avro, which real-time mode reads with; "
     "let headway open the session, or make it with spark.jars set to the jars of "
@@ -76,6 +77,7 @@ class RealTimeQuery(StartedQuery):
         self._keys = state.key if isinstance(state, Reduce) else ()
         self._windowed = state is not None and state.window is not None
         self.slots = 0  # tasks that run at the same time
+        self._ending = False
 
     def start(self) -> None:
         """Start the query, after a look that all its tasks can run at once."""
@@ -121,6 +123,11 @@ class RealTimeQuery(StartedQuery):
         return read_native(self._spark, native)
 
     @property
+    def rest_s(self) -> float:
+        """The figures of an interval can wait until the next one has begun; windows cannot."""
+        return 0.0 if self._ending or self.meter.finals is not None else REST_S
+
+    @property
     def all_read(self) -> bool:
         """Never: anyone may append to a topic."""
         return False
@@ -146,6 +153,7 @@ class RealTimeQuery(StartedQuery):
 
     def wind_down(self, patience_s: float) -> None:
         """Wait for the next checkpoint: what is stopped right after it repeats hardly anything."""
+        self._ending = True
         begun, until = len(self.meter.lines), self._clock.steady_s() + patience_s
         while self.active and len(self.meter.lines) == begun and self._clock.steady_s() < until:
             self._clock.sleep(POLL_S)
@@ -167,7 +175,16 @@ def planned_quickly(spark: SparkSession) -> dict[str, str]:
     """Settings with which Spark plans sooner; rules that the user left out stay left out."""
     left_out = spark.conf.get(EXCLUDED, None)
     rules = [f"{OPTIMIZER}.{rule}" for rule in IN_VAIN] + ([left_out] if left_out else [])
-    return {EXCLUDED: ",".join(rules), "spark.sql.exchange.reuse": "false"}
+    return {
+        EXCLUDED: ",".join(rules),
+        "spark.sql.exchange.reuse": "false",
+        # What a web page would show of the plan is written out anew at each checkpoint.
+        "spark.sql.ui.explainMode": "simple",
+        "spark.sql.maxPlanStringLength": "100",
+        # Code for projections and for what is observed would be generated anew each time; the loop
+        # over records is compiled all the same, so that a record costs no more without.
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    }
 
 
 def open_finals(sink: Sink, folder: RunFolder, clock: Clock) -> Finals:
