@@ -139,7 +139,6 @@ def plan_question(tables: Tables, sql: str) -> SqlPlan:
     """
     schema = expected_schema(tables, sql)
     columns = {name: one.types for name, one in tables.stored.items()}
-    tables.at(Chunk(0, 0))
     try:
         plan = SqlPlan(tables, sql, schema, read_query(sql, columns))
         plan.single  # noqa: B018 - Spark understood the query itself; does it our reading of it?

@@ -100,6 +100,16 @@ class Tables:
                 frame = frame.where(f"{end} > {point} AND {start} < {end}")
             frame.selectExpr(*quoted(one.columns)).createOrReplaceTempView(name)
 
+    def named(self, sql: str) -> str:
+        """A query of the tables by their own names, over the views that `at` has made."""
+        plain = sql.strip().removesuffix(";")
+        views = ", ".join(
+            f"`{name}` AS (SELECT {', '.join(quoted(one.columns))} FROM `hw_{name}`)"
+            for name, one in self.stored.items()
+        )
+        # A comment may end the query, so what follows it begins a line.
+        return f"WITH {views} SELECT * FROM ({plain}\n)"
+
     def open_upto(self, last: int) -> None:
         """Open the files of all tables up to a point."""
         for name in self.stored:
@@ -179,9 +189,12 @@ def told_when_run() -> Iterator[None]:
 
 
 def expected_schema(tables: Tables, sql: str) -> StructType:
-    """The columns of the answer as Spark names and types them; refuses what is not one fact."""
-    tables.stabbed(0)
-    frame = analysed(tables.session, sql)
+    """The columns of the answer as Spark names and types them; refuses what is not one fact.
+
+    The tables are asked as they are at the first point, which is what is computed first.
+    """
+    tables.at(Chunk(0, 0))
+    frame = analysed(tables.session, tables.named(sql))
     plan: Any = frame._jdf.queryExecution().analyzed()
     if not plan.deterministic():
         raise QueryError(
