@@ -202,11 +202,13 @@ def test_a_flow_changes_its_mode_and_back_under_load(
     assert "real-time mode" in {line.because for line in run.lines()}
 
 
+@pytest.mark.parametrize("phases", [True, False])  # without them the states are the same
 def test_a_run_that_was_stopped_goes_on_in_the_other_mode(
-    spark: SparkSession, broker: Broker, topic: str, tmp_path: Path
+    spark: SparkSession, broker: Broker, topic: str, tmp_path: Path, phases: bool
 ) -> None:
     flow = counts(broker, topic)
-    given = {"folder": tmp_path / "run", "session": spark, "settings": SETTINGS}
+    settings = replace(SETTINGS, phases=phases)
+    given = {"folder": tmp_path / "run", "session": spark, "settings": settings}
     with hw.run(flow, **given) as run:  # type: ignore[arg-type]
         send(broker, topic, range(140))
         wait_for(run, accounted(run, 140))
@@ -265,11 +267,12 @@ def test_windows_are_answered_with_each_record_and_once_for_good(
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("phases", [True, False])  # without them the states are the same
 def test_a_window_that_opened_in_real_time_closes_in_micro_batch(
-    spark: SparkSession, broker: Broker, topic: str, tmp_path: Path
+    spark: SparkSession, broker: Broker, topic: str, tmp_path: Path, phases: bool
 ) -> None:
-    flow = windowed(broker, topic)
-    with hw.run(flow, folder=tmp_path / "run", session=spark, settings=SETTINGS) as run:
+    flow, settings = windowed(broker, topic), replace(SETTINGS, phases=phases)
+    with hw.run(flow, folder=tmp_path / "run", session=spark, settings=settings) as run:
         send_at(broker, topic, 1, 10, 11)
         wait_for(run, accounted(run, 3))
         run.switch("micro-batch")

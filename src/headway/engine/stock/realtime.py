@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from headway.engine.kafka.jars import connector_jars
+from headway.engine.spark.realtime.query import SHORTEST, UNASKED_MS
 from headway.engine.spark.run import run
 from headway.engine.spark.settings import Settings
 from headway.flow.graph import Flow
@@ -101,7 +102,9 @@ def work_by_hand(job: CountJob, ready: Any, stop: Any) -> None:
     )
     timed: Any = writer.trigger
     if job.mode == "real-time":
-        writer = timed(realTime=f"{round(job.knobs.checkpoint_s * 1e3)} milliseconds")
+        millis = round(job.knobs.checkpoint_s * 1e3)
+        spark.conf.set(SHORTEST, str(min(millis, UNASKED_MS)))
+        writer = timed(realTime=f"{millis} milliseconds")
     else:
         writer = timed(processingTime=f"{round(job.pace.interval_s * 1e3)} milliseconds")
     query = writer.start()

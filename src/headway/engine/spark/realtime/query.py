@@ -11,7 +11,7 @@ from headway.clock import Clock
 from headway.engine.kafka.finals import Finals
 from headway.engine.kafka.sink import KafkaSink
 from headway.engine.kafka.witness import Witness
-from headway.engine.spark.compile import compile_part, refused, shape_of, stateful_step
+from headway.engine.spark.compile import compile_part, refused, shape_of, stateful_step, unstamped
 from headway.engine.spark.folder import RunFolder
 from headway.engine.spark.gate.admission import Admission
 from headway.engine.spark.gate.offset_log import read_numbered
@@ -50,6 +50,7 @@ OPTIMIZER = "org.apache.spark.sql.catalyst.optimizer"
 IN_VAIN = ("RemoveRedundantAliases", "FoldablePropagation", "PruneFilters")
 EXCLUDED = "spark.sql.optimizer.excludedRules"
 SHORTEST = "spark.sql.streaming.realTimeMode.minBatchDuration"
+UNASKED_MS = 5_000  # the shortest interval that Spark allows unless it is told
 
 
 class RealTimeQuery(StartedQuery):
@@ -90,8 +91,10 @@ class RealTimeQuery(StartedQuery):
             self.meter.witness = Witness(self.sink.target.address, OUT_MARK, self._clock)
         set_shuffle(self._spark, self._knobs)
         try:
-            compiled = compile_part(self._part, self._read, self._pairs, mapped)
-            rows = kafka_rows(compiled.frame, self._keys)
+            compiled = compile_part(
+                self._part, self._read, self._pairs, mapped if self._phases else unstamped
+            )
+            rows = kafka_rows(compiled.frame, self._keys, self._phases)
             servers, _, topic = self.sink.target.address.partition("/")
             millis = round(self._knobs.checkpoint_s * 1e3)
             writer = (
@@ -105,7 +108,7 @@ class RealTimeQuery(StartedQuery):
             # A word that PySpark's own types do not know yet.
             timed: Any = writer.trigger
             writer = timed(realTime=f"{millis} milliseconds")
-            settings = {PARTITIONS: str(self._knobs.tasks), SHORTEST: str(min(millis, 5_000))}
+            settings = {PARTITIONS: str(self._knobs.tasks), SHORTEST: str(min(millis, UNASKED_MS))}
             settings |= planned_quickly(self._spark)
             with set_for_now(self._spark, settings):
                 self._query = writer.start()
@@ -119,7 +122,8 @@ class RealTimeQuery(StartedQuery):
     def _read(self, source: Source) -> DataFrame:
         begin = self._folder.begins(self.sink)[source.name]
         shape = shape_of(self._part, source)
-        native = NativeSource(source, shape, self._knobs, begin, self.meter.epoch_us, self._phases)
+        traced, epoch_us = stateful_step(self._part) is None, self.meter.epoch_us
+        native = NativeSource(source, shape, self._knobs, begin, epoch_us, traced, self._phases)
         return read_native(self._spark, native)
 
     @property

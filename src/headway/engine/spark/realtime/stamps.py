@@ -19,14 +19,13 @@ SHARE = 8  # of so many rows the times of one are taken
 NOW_MS = f"CASE WHEN {METERED} THEN CAST({CLOCK} AS BIGINT) END"
 
 
-def metered(wanted: bool) -> Column:
+def picked() -> Column:
     """A column that picks the rows whose times are taken, whatever they hold.
 
     By a hash of their place, since rand() would have another seed, and so other code, in each
     interval.
     """
-    picked = f"pmod(hash(offset), {SHARE}) = 0"
-    return F.expr(picked if wanted else "false").alias(METERED)
+    return F.expr(f"pmod(hash(offset), {SHARE}) = 0").alias(METERED)
 
 
 def summed(name: str, seconds: str) -> list[Column]:

@@ -27,38 +27,43 @@ OUT = "headway.out"  # the name under which answers are observed
 FROM_MARK = "headway.from"  # the header of a row that no state has seen: whence its record came
 NOT_SHOWN = (*HIDDEN, *STAMPS)
 OUT_MARK = "headway.out"  # the header that tells when a metered row was handed to the sink
+OUT_MS = "__out_ms"  # the same as a column
 ISO = "yyyy-MM-dd'T'HH:mm:ss.SSSSSSxxx"
 
 
-def kafka_rows(frame: DataFrame, keys: Sequence[str]) -> DataFrame:
-    """Rows as Spark's sink takes them (key, value, headers), metered as they leave."""
+def kafka_rows(frame: DataFrame, keys: Sequence[str], metered: bool) -> DataFrame:
+    """Rows as Spark's sink takes them (key, value, headers), seen as they leave."""
     shown = [name for name in frame.columns if name not in NOT_SHOWN]
     stateful = VERSION in frame.columns
-    arrived = ARRIVED if stateful else ARRIVAL
-    if stateful:
-        # The records that were picked where they were read; no other column of theirs is left.
-        frame = frame.withColumn(METERED, F.col(MAPPED).isNotNull())
-    timed = frame.withColumn("__out_ms", F.expr(NOW_MS))
-    times = summed("whole", f"(__out_ms - {arrived} / 1000) / 1000")
-    if stateful:
-        times += summed("shuffle", f"(__out_ms - {MAPPED}) / 1000")
-    else:
-        times += summed("map", f"(__out_ms - {READ}) / 1000")
-    if LAST in frame.columns:
-        # Looked at by nobody, but what is not looked at Spark leaves out of the states, which
-        # micro-batch shares.
-        times.append(F.max(LAST).alias("last"))
-    seen = timed.observe(OUT, F.count(F.lit(1)).alias("rows"), *times)
     marks = {VERSION_MARK: VERSION} if stateful else {FROM_MARK: FROM}
     if WINDOW_END in frame.columns:
         marks[WINDOW_MARK] = WINDOW_END
-    marks[OUT_MARK] = "__out_ms"
+    # Looked at by nobody, but what is not looked at Spark leaves out of the states, which
+    # micro-batch shares.
+    held = [LAST] if metered else [ARRIVED, MAPPED, LAST]
+    times = [F.max(name).alias(name) for name in held if name in frame.columns]
+    if metered:
+        frame, taken = timed(frame, stateful)
+        times, marks[OUT_MARK] = times + taken, OUT_MS
+    seen = frame.observe(OUT, F.count(F.lit(1)).alias("rows"), *times)
     headers = [header(name, column) for name, column in marks.items()]
     return seen.select(
         key_of(seen, [name for name in keys if name in shown]).alias("key"),
         value_of(seen, shown).alias("value"),
         F.array(*headers).alias("headers"),
     )
+
+
+def timed(frame: DataFrame, stateful: bool) -> tuple[DataFrame, list[Column]]:
+    """Rows with the time at which they leave, if theirs is taken, and what to sum up of it."""
+    if stateful:
+        # The records that were picked where they were read; no other column of theirs is left.
+        frame = frame.withColumn(METERED, F.col(MAPPED).isNotNull())
+    arrived = ARRIVED if stateful else ARRIVAL
+    whole = summed("whole", f"({OUT_MS} - {arrived} / 1000) / 1000")
+    since = ("shuffle", MAPPED) if stateful else ("map", READ)
+    part = summed(since[0], f"({OUT_MS} - {since[1]}) / 1000")
+    return frame.withColumn(OUT_MS, F.expr(NOW_MS)), whole + part
 
 
 def header(name: str, column: str) -> Column:
