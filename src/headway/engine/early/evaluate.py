@@ -106,14 +106,13 @@ class SqlPlan:
             parts = [recomputed(self.tables, self.sql, point) for point in chunk.points]
             return reduce(DataFrame.unionAll, parts)
         if chunk.first > 0 and self.keeping is not None:
-            self.tables.at(chunk, alone=self.states.reach(chunk))
+            alone, relation = self.states.reach(chunk), self.keeping
             self.states.advance(self.tables, self.keeping.states, chunk)
-            text = self.tables.filled(self._typed(self.keeping), chunk)
-            return analysed(self.tables.session, text)
-        alone = chunk.first > 0 and self.many.forgets
-        self.tables.at(chunk, alone)
-        relation = self.single if chunk.first == chunk.last and not alone else self.many
-        return analysed(self.tables.session, self.tables.filled(self._typed(relation), chunk))
+        else:
+            alone = chunk.first > 0 and self.many.forgets
+            relation = self.single if chunk.first == chunk.last and not alone else self.many
+        text = self.tables.filled(self._typed(relation), chunk, alone)
+        return analysed(self.tables.session, text)
 
     def compute(self, chunk: Chunk) -> pa.Table:
         """The rows of all answers of a chunk, with their intervals."""

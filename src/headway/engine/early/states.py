@@ -40,7 +40,8 @@ class States:
         goes_on = self.reach(chunk)
         self._held.append([])
         for state in states:
-            rows = self._hold(analysed(tables.session, tables.filled(state.partial, chunk)))
+            text = tables.filled(state.partial, chunk, alone=goes_on)
+            rows = self._hold(analysed(tables.session, text))
             if goes_on:
                 before = self._hold(merged(tables, state, self._kept[state.view]))
                 entered = before.selectExpr("*", f"{chunk.first - 1} AS {FROM}")

@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import DataFrame, SparkSession
@@ -21,6 +22,7 @@ from headway.early.chunks import Chunk, buckets
 from headway.early.contracts import Contract
 from headway.early.progress import FROM, UNTIL
 from headway.early.sampling import Sampling, from_json, start_text, until_text
+from headway.engine.early.opening import Clusters, clustered_name, clusters_of, open_files
 from headway.engine.spark.session import lanes_of
 from headway.engine.topics.spool import write_durably
 from headway.errors import QueryError
@@ -41,6 +43,7 @@ class Stored:
     files: tuple[tuple[str, ...], ...]
     entering: tuple[int, ...]
     source: str = ""
+    clusters: Clusters = field(default_factory=Clusters)
 
     @property
     def contract(self) -> Contract:
@@ -52,7 +55,7 @@ class Stored:
 
     @property
     def types(self) -> dict[str, str]:
-        return {field.name: field.dataType.simpleString() for field in self.schema}
+        return {one.name: one.dataType.simpleString() for one in self.schema}
 
     @property
     def rows(self) -> int:
@@ -100,10 +103,12 @@ def annotate(df: DataFrame, sampling: Sampling, folder: str | Path, source: str 
         ) from error
     fresh = folder.with_name(f".{folder.name}.{os.getpid()}")
     shutil.rmtree(fresh, ignore_errors=True)
-    write_buckets(marked, sampling, fresh, lanes_of(spark).cores)
-    stored = Stored(
-        fresh, sampling, df.schema, listed(fresh, sampling), counted(spark, fresh, sampling), source
-    )
+    halves = lanes_of(spark).cores
+    by = sampling.by if sampling.kind == "key" else ()
+    clusters = clusters_of(by, df.schema, halves)
+    write_buckets(marked, sampling, fresh, halves, clusters)
+    counts = counted(spark, fresh, sampling)
+    stored = Stored(fresh, sampling, df.schema, listed(fresh, sampling), counts, source, clusters)
     keep_manifest(stored)
     shutil.rmtree(folder, ignore_errors=True)
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -139,12 +144,19 @@ def refuse_our_names(df: DataFrame) -> None:
         )
 
 
-def write_buckets(df: DataFrame, sampling: Sampling, folder: Path, halves: int) -> None:
-    """Write the tuples of each bucket to files of their own, as many as tasks read at once."""
+def write_buckets(
+    df: DataFrame, sampling: Sampling, folder: Path, halves: int, clusters: Clusters
+) -> None:
+    """Write the tuples of each bucket to files of their own, as many as tasks read at once.
+
+    Where there are clusters, these files are theirs: the hash is the one that Spark shuffles by.
+    """
     laid = laid_out(sampling)
     bounds = ", ".join(str(one.first) for one in laid)
     bucket = F.expr(f"SIZE(FILTER(ARRAY({bounds}), hw_first -> {FROM} >= hw_first)) - 1")
-    half = F.expr(f"PMOD(XXHASH64({', '.join(f'`{c}`' for c in df.columns)}, 1L), {halves})")
+    any_hash = f"XXHASH64({', '.join(f'`{c}`' for c in df.columns)}, 1L)"
+    key_hash = f"HASH({', '.join(f'`{c}`' for c in clusters.by)})"
+    half = F.expr(f"PMOD({key_hash if clusters.count else any_hash}, {halves})")
     order = [FROM, *(f"`{name}`" for name in sampling.by if name in df.columns)]
     spread = df.withColumn(BUCKET, bucket).withColumn(HALF, half.cast("int"))
     (
@@ -153,6 +165,10 @@ def write_buckets(df: DataFrame, sampling: Sampling, folder: Path, halves: int) 
         .write.partitionBy(BUCKET, HALF)
         .parquet(str(folder))
     )
+    if clusters.count:
+        for path in sorted(folder.rglob("*.parquet")):
+            half_of_path = int(path.parent.name.removeprefix(f"{HALF}="))
+            path.rename(path.with_name(clustered_name(path.name, half_of_path)))
 
 
 def listed(folder: Path, sampling: Sampling) -> tuple[tuple[str, ...], ...]:
@@ -187,6 +203,7 @@ def keep_manifest(stored: Stored) -> None:
         "files": stored.files,
         "entering": stored.entering,
         "source": stored.source,
+        "clusters": asdict(stored.clusters),
     }
     write_durably(stored.folder / MANIFEST, json.dumps(found, indent=1).encode())
 
@@ -208,9 +225,15 @@ def open_stored(folder: str | Path) -> Stored:
             tuple(tuple(one) for one in found["files"]),
             tuple(found["entering"]),
             found.get("source", ""),
+            clusters_from(found.get("clusters")),
         )
     except (ValueError, KeyError, TypeError) as error:
         raise QueryError(f"{target} cannot be read ({error}); annotate the table again") from error
+
+
+def clusters_from(found: dict[str, Any] | None) -> Clusters:
+    """What a manifest says of clusters; one that was made before there were any says nothing."""
+    return Clusters(tuple(found["by"]), int(found["count"])) if found else Clusters()
 
 
 def read_upto(spark: SparkSession, stored: Stored, last: int, first: int = 0) -> DataFrame:
@@ -229,7 +252,7 @@ def read_upto(spark: SparkSession, stored: Stored, last: int, first: int = 0) ->
     if not paths:
         frame = spark.createDataFrame([], schema)
     else:
-        frame = spark.read.schema(schema).parquet(*paths)
+        frame = open_files(spark, paths, schema, stored.clusters)
     if laid[wanted[-1]].last > last:
         frame = frame.where(F.col(FROM) <= last)
     if laid[wanted[0]].first < first:

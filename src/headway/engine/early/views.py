@@ -26,6 +26,8 @@ SETTINGS = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.ansi.enabled": "true",
     "spark.sql.session.timeZone": "UTC",
+    # Tables lie apart by the key that they are sampled by; a join by more columns keeps to it.
+    "spark.sql.requireAllClusterKeysForCoPartition": "false",
 }
 
 
@@ -73,23 +75,29 @@ class Tables:
     stored: Mapping[str, Source]
     points: int
     batch: int = 1
-    _frames: dict[tuple[str, int, int], DataFrame] = field(default_factory=dict, compare=False)
+    _made: set[str] = field(default_factory=set, compare=False)
     _types: dict[str, list[str]] = field(default_factory=dict, compare=False)
 
-    def at(self, chunk: Chunk, alone: bool = False) -> None:
-        """Make the views hold the tuples of a chunk, none earlier than its first point.
+    def filled(self, sql: str, chunk: Chunk, alone: bool = False) -> str:
+        """SQL of ours over the tables that it reads, at the points of a chunk.
 
         Tuples that entered before the chunk are in it from its first point on; `alone` leaves them
         out.
         """
-        for name, one in self.stored.items():
-            frame = self._upto(name, chunk.last, chunk.first if alone else 0)
-            start, end = self._interval(one)
-            if not one.inclusive:
-                frame = frame.where(f"{end} > {chunk.first} AND {start} < {end}")
-            begun = f"GREATEST({start}, {chunk.first})" if chunk.first else start
-            shown = [*quoted(one.columns), f"{begun} AS {FROM}", f"CAST({end} AS INT) AS {UNTIL}"]
-            frame.selectExpr(*shown).createOrReplaceTempView(f"hw_{name}")
+        read = [name for name in self.stored if f"`hw_{name}`" in sql]
+        tables = [f"`hw_{name}` AS ({self._at(name, chunk, alone)})" for name in read]
+        text = sql.replace(FIRST, str(chunk.first)).replace(LAST, str(chunk.last))
+        return f"WITH {', '.join(tables)} {text}" if tables else text
+
+    def _at(self, name: str, chunk: Chunk, alone: bool) -> str:
+        """The tuples of a table that hold in a chunk, none earlier than its first point."""
+        one = self.stored[name]
+        view = self._view(name, chunk.last, chunk.first if alone else 0)
+        start, end = self._interval(one)
+        begun = f"GREATEST({start}, {chunk.first})" if chunk.first else start
+        shown = [*quoted(one.columns), f"{begun} AS {FROM}", f"CAST({end} AS INT) AS {UNTIL}"]
+        held = "" if one.inclusive else f" WHERE {end} > {chunk.first} AND {start} < {end}"
+        return f"SELECT {', '.join(shown)} FROM {view}{held}"
 
     def stabbed(self, point: int) -> None:
         """Make the tables themselves hold the tuples of one point, and nothing of progress."""
@@ -100,20 +108,21 @@ class Tables:
                 frame = frame.where(f"{end} > {point} AND {start} < {end}")
             frame.selectExpr(*quoted(one.columns)).createOrReplaceTempView(name)
 
-    def named(self, sql: str) -> str:
-        """A query of the tables by their own names, over the views that `at` has made."""
-        plain = sql.strip().removesuffix(";")
-        views = ", ".join(
-            f"`{name}` AS (SELECT {', '.join(quoted(one.columns))} FROM `hw_{name}`)"
-            for name, one in self.stored.items()
-        )
+    def unread(self, sql: str) -> str:
+        """A query over tables of the same columns that hold nothing: to ask for types, no more."""
+        views = []
+        for name, one in self.stored.items():
+            columns = [f"CAST(NULL AS {kind}) AS `{column}`" for column, kind in one.types.items()]
+            plain = f"SELECT {', '.join(columns)}"
+            views.append(f"`{name}` AS ({plain})")
+            views.append(f"`hw_{name}` AS ({plain}, 0 AS {FROM}, 0 AS {UNTIL})")
         # A comment may end the query, so what follows it begins a line.
-        return f"WITH {views} SELECT * FROM ({plain}\n)"
+        return f"WITH {', '.join(views)} SELECT * FROM ({sql.strip().removesuffix(';')}\n)"
 
     def open_upto(self, last: int) -> None:
         """Open the files of all tables up to a point."""
         for name in self.stored:
-            self._upto(name, last)
+            self._view(name, last)
 
     def _interval(self, one: Source) -> tuple[str, str]:
         """Both ends of a tuple's interval at the points that are asked for, as SQL."""
@@ -123,14 +132,18 @@ class Tables:
         coarse = f"IF({UNTIL} = {FOREVER}, {UNTIL}, {UNTIL} DIV {self.batch})"
         return f"CAST({FROM} DIV {self.batch} AS INT)", end if one.inclusive else coarse
 
+    def _view(self, name: str, last: int, first: int = 0) -> str:
+        """A view of the tuples that enter between two points; of files it is made once."""
+        one, view = self.stored[name], f"hw_rows_{name}_{first}_{last}"
+        if not isinstance(one, Stored) or view not in self._made:
+            self._upto(name, last, first).createOrReplaceTempView(view)
+            self._made.add(view)
+        return f"`{view}`"
+
     def _upto(self, name: str, last: int, first: int = 0) -> DataFrame:
-        """The tuples of a table that enter by a point; what was opened once stays open."""
-        one, bounds = self.stored[name], ((last + 1) * self.batch - 1, first * self.batch)
-        if not isinstance(one, Stored):
-            return one.read(self.session, *bounds)
-        if (name, first, last) not in self._frames:
-            self._frames[name, first, last] = one.read(self.session, *bounds)
-        return self._frames[name, first, last]
+        """The tuples of a table that enter between two points."""
+        bounds = ((last + 1) * self.batch - 1, first * self.batch)
+        return self.stored[name].read(self.session, *bounds)
 
     def size(self) -> Size:
         """How many tuples of moving tables there are, and the part that is in by each point."""
@@ -146,16 +159,12 @@ class Tables:
 
     def types(self, sql: str, texts: Sequence[str]) -> list[str]:
         """The types of expressions over a relation, as Spark finds them; it is asked once."""
-        asked = f"SELECT {', '.join(texts)} FROM ({self.filled(sql)})"
+        points = sql.replace(FIRST, "0").replace(LAST, "0")
+        asked = f"SELECT {', '.join(texts)} FROM ({points})"
         if asked not in self._types:
-            found = analysed(self.session, asked).schema
+            found = analysed(self.session, self.unread(asked)).schema
             self._types[asked] = [field.dataType.simpleString() for field in found]
         return self._types[asked]
-
-    def filled(self, sql: str, chunk: Chunk | None = None) -> str:
-        """SQL with the points of a chunk in place of what stands for them."""
-        chunk = chunk or Chunk(0, self.points - 1)
-        return sql.replace(FIRST, str(chunk.first)).replace(LAST, str(chunk.last))
 
 
 def analysed(session: SparkSession, sql: str) -> DataFrame:
@@ -189,12 +198,8 @@ def told_when_run() -> Iterator[None]:
 
 
 def expected_schema(tables: Tables, sql: str) -> StructType:
-    """The columns of the answer as Spark names and types them; refuses what is not one fact.
-
-    The tables are asked as they are at the first point, which is what is computed first.
-    """
-    tables.at(Chunk(0, 0))
-    frame = analysed(tables.session, tables.named(sql))
+    """The columns of the answer as Spark names and types them; refuses what is not one fact."""
+    frame = analysed(tables.session, tables.unread(sql))
     plan: Any = frame._jdf.queryExecution().analyzed()
     if not plan.deterministic():
         raise QueryError(

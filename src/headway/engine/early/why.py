@@ -58,7 +58,6 @@ class Lineage:
             )
         shown = self._plan.query.shown
         wanted = {shown[names.index(name)]: value for name, value in key.items()}
-        self._tables.at(Chunk(point, point))
         known = Known(dict.fromkeys(self._tables.stored, AT_START), self._tables.types)
         traced = behind(self._plan.query, known, tuple(wanted))
         found = {}
@@ -68,13 +67,14 @@ class Lineage:
             for n, value in enumerate(wanted.values()):
                 column = frame[f"hw_key_of_row_{n}"]
                 frame = frame.where(column.isNull() if value is None else column == value)
-            found[table] = self._among(table, frame)
+            found[table] = self._among(table, point, frame)
         return self._replayed(point, found, wanted)
 
-    def _among(self, table: str, traced: Any) -> Any:
+    def _among(self, table: str, point: int, traced: Any) -> Any:
         """The tuples of a table that were traced, each as often as the table holds it."""
         stored = self._tables.stored[table]
-        base = self._tables.session.table(f"hw_{table}")
+        text = self._tables.filled(f"SELECT * FROM `hw_{table}`", Chunk(point, point))
+        base = analysed(self._tables.session, text)
         base = base.select(*(f"`{column}`" for column in stored.columns)).alias("b")
         some = traced.select(*(f"`{column}`" for column in stored.columns)).distinct().alias("s")
         same = [F.col(f"b.`{c}`").eqNullSafe(F.col(f"s.`{c}`")) for c in stored.columns]

@@ -24,7 +24,7 @@ from headway.engine.early.answers import Shape
 from headway.engine.early.stages.parts import kept_schema
 from headway.engine.early.states import States
 from headway.engine.early.storage import first_line
-from headway.engine.early.views import Tables, collected
+from headway.engine.early.views import Tables, analysed, collected
 from headway.errors import QueryError
 
 Function = Callable[[Any, pa.Table], pa.Table]
@@ -80,17 +80,18 @@ class ReducerPlan:
 
     def frame(self, chunk: Chunk) -> DataFrame:
         """The rows of all answers of a chunk with their intervals, not computed yet."""
-        self.tables.at(chunk, alone=chunk.first > 0 and self.forgets)
         names = list(self.tables.stored)
-        sides = [self._side(n, names) for n in range(len(names))]
+        sides = [self._side(n, names, chunk) for n in range(len(names))]
         together = reduce(DataFrame.unionByName, sides)
         keys = [f"k{n}" for n in range(len(self.reducer.by))]
         function = called(self.reducer, names, chunk, to_arrow_schema(self.made))
         return together.groupBy(*keys).applyInArrow(function, kept_schema(self.schema))
 
-    def _side(self, n: int, names: list[str]) -> DataFrame:
+    def _side(self, n: int, names: list[str], chunk: Chunk) -> DataFrame:
         """One input: its keys, its tuples in a column of their own, and their progress."""
-        view = self.tables.session.table(f"hw_{names[n]}")
+        alone = chunk.first > 0 and self.forgets
+        text = self.tables.filled(f"SELECT * FROM `hw_{names[n]}`", chunk, alone)
+        view = analysed(self.tables.session, text)
         keys = [F.col(f"`{name}`").alias(f"k{i}") for i, name in enumerate(self.reducer.by)]
         inside = []
         for i, name in enumerate(names):
