@@ -1,0 +1,107 @@
+"""Annotated tables lie apart by their key: joins by it need no shuffle, and are right."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from headway.early.chunks import Chunk
+from headway.engine.early import storage
+from headway.engine.early.ask import ask, progress
+from headway.engine.early.evaluate import SqlPlan
+from headway.engine.early.opening import OPEN, PLAIN, Clusters, _opened
+from headway.engine.early.storage import Stored, open_stored, read_upto
+from headway.measure.costs.lanes import Lanes
+
+pytestmark = pytest.mark.spark
+VALUES = {
+    "date": "DATE_ADD(DATE '1970-01-01', CAST(id AS INT) - 50)",
+    "boolean": "id % 2 = 0",
+    "string": "CONCAT('käse', id)",
+}
+
+
+def keyed(spark: SparkSession, rows: int, kind: str = "bigint") -> DataFrame:
+    """Rows whose key is negative, positive or null."""
+    value = VALUES.get(kind, f"CAST(id - 50 AS {kind})")
+    return spark.range(rows).selectExpr(f"IF(id % 10 = 0, NULL, {value}) AS k", "id AS v")
+
+
+def plan_of(sql: str, tables: dict[str, Stored], spark: SparkSession) -> str:
+    """What Spark does for the first answer."""
+    asking = ask(sql, tables, spark=spark)
+    assert isinstance(asking.plan, SqlPlan)
+    frame = asking.plan.frame(Chunk(0, asking.points - 1))
+    return str(frame._jdf.queryExecution().executedPlan().toString())
+
+
+@pytest.mark.parametrize("kind", PLAIN)
+def test_rows_lie_where_spark_would_shuffle_them(
+    spark: SparkSession, tmp_path: Path, kind: str
+) -> None:
+    stored = progress(keyed(spark, 100, kind), by="k", points=3, folder=tmp_path / "t")
+    assert stored.clusters == Clusters(("k",), stored.clusters.count)
+    assert stored.clusters.count > 1
+    frame = spark.read.parquet(
+        *(str(tmp_path / "t" / one) for some in stored.files for one in some)
+    )
+    placed = frame.select("*", F.regexp_extract(F.input_file_name(), r"_(\d+)\.", 1).alias("file"))
+    shuffled = placed.repartition(stored.clusters.count, "k")
+    wrong = shuffled.where(F.col("file").cast("int") != F.spark_partition_id())
+    assert (wrong.count(), placed.count()) == (0, 100)
+
+
+def test_a_key_that_is_joined_and_grouped_by_is_not_shuffled(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    tables = {
+        name: progress(keyed(spark, rows), by="k", points=4, folder=tmp_path / name)
+        for name, rows in (("a", 500), ("b", 300))
+    }
+    sql = "SELECT a.k, sum(a.v * b.v) AS s FROM a, b WHERE a.k = b.k GROUP BY a.k"
+    spark.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")
+    try:
+        assert "Exchange" not in plan_of(sql, tables, spark)
+        assert "Exchange" in plan_of(sql.replace("a.k = b.k", "a.v = b.v"), tables, spark)
+        *_, last = ask(sql, tables, spark=spark)
+    finally:
+        spark.conf.unset("spark.sql.autoBroadcastJoinThreshold")
+    # No row 50 tens: their keys are null.
+    found = {row["k"]: row["s"] for row in last.table.to_pylist()}
+    assert found == {n - 50: n * n for n in range(300) if n % 10}
+
+
+def test_keys_of_two_types_and_of_two_machines_still_meet(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few = progress(keyed(spark, 100, "int"), by="k", points=4, folder=tmp_path / "few")
+    monkeypatch.setattr(storage, "lanes_of", lambda _: Lanes(3, 3))
+    many = progress(keyed(spark, 100), by="k", points=4, folder=tmp_path / "many")
+    assert (few.clusters.count, many.clusters.count) == (2, 3)
+    sql = "SELECT count(*) AS n, sum(a.v) AS s FROM a JOIN b ON a.k = b.k"
+    answers = list(ask(sql, {"a": few, "b": many}, spark=spark))
+    wanted = {"n": 90, "s": sum(n for n in range(100) if n % 10)}
+    assert answers[-1].table.to_pylist() == [wanted]
+
+
+def test_what_has_no_hash_of_its_own_lies_anywhere(spark: SparkSession, tmp_path: Path) -> None:
+    doubles = progress(keyed(spark, 50, "double"), by="k", points=2, folder=tmp_path / "doubles")
+    whole = progress(keyed(spark, 50), points=2, folder=tmp_path / "whole")
+    assert doubles.clusters == whole.clusters == Clusters()
+    assert read_upto(spark, doubles, 1).count() == 50
+
+
+def test_files_stay_open_for_the_next_question_but_not_for_ever(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    stored = progress(keyed(spark, 50), by="k", points=2, folder=tmp_path / "t")
+    again = open_stored(tmp_path / "t")
+    assert again.clusters == stored.clusters
+    assert sum(row["v"] for row in read_upto(spark, again, 1).collect()) == sum(range(50))
+    held = list(_opened)[-1]
+    read_upto(spark, stored, 1)
+    assert list(_opened)[-1] == held
+    assert len(_opened) <= OPEN
