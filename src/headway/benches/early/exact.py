@@ -34,7 +34,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
     questions = all_questions()
     chance = random.Random(options.seed)
     if options.quick:
-        questions = chance.sample(questions, 5)
+        questions = chance.sample(questions, 4)
     with TemporaryDirectory(prefix="headway-exact-") as place:
         folder = Path(place)
         tables = make_tables(folder / "tables", 0.002 if options.quick else 0.01)

@@ -11,7 +11,6 @@ import os
 import shutil
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import DataFrame, SparkSession
@@ -28,7 +27,7 @@ from headway.engine.topics.spool import write_durably
 from headway.errors import QueryError
 
 MANIFEST = "manifest.json"
-VERSION = 1
+VERSION = 2  # of how files are laid out
 BUCKET = "hw_bucket"
 HALF = "hw_half"
 
@@ -218,6 +217,8 @@ def open_stored(folder: str | Path) -> Stored:
         )
     try:
         found = json.loads(target.read_text())
+        if found["version"] != VERSION:
+            raise ValueError(f"it is of version {found['version']}, not {VERSION}")
         return Stored(
             folder,
             from_json(found["sampling"]),
@@ -225,15 +226,10 @@ def open_stored(folder: str | Path) -> Stored:
             tuple(tuple(one) for one in found["files"]),
             tuple(found["entering"]),
             found.get("source", ""),
-            clusters_from(found.get("clusters")),
+            Clusters(tuple(found["clusters"]["by"]), found["clusters"]["count"]),
         )
     except (ValueError, KeyError, TypeError) as error:
         raise QueryError(f"{target} cannot be read ({error}); annotate the table again") from error
-
-
-def clusters_from(found: dict[str, Any] | None) -> Clusters:
-    """What a manifest says of clusters; one that was made before there were any says nothing."""
-    return Clusters(tuple(found["by"]), int(found["count"])) if found else Clusters()
 
 
 def read_upto(spark: SparkSession, stored: Stored, last: int, first: int = 0) -> DataFrame:
