@@ -22,6 +22,7 @@ from headway.cli.asking.tables import By, Growth
 from headway.cli.outcome import UsedWrongly
 from headway.clock import SystemClock
 from headway.early.sampling import Sampling
+from headway.engine.early.storage import VERSION
 
 FIELD = {"name": "n", "type": "long", "nullable": True, "metadata": {}}
 
@@ -29,8 +30,9 @@ FIELD = {"name": "n", "type": "long", "nullable": True, "metadata": {}}
 def kept(folder: Path, sampling: Sampling) -> Path:
     """A folder that holds an annotated table without tuples."""
     folder.mkdir(parents=True)
-    found = {"version": 1, "sampling": sampling.as_json(), "files": [],
-             "schema": {"type": "struct", "fields": [FIELD]}, "entering": [0]}  # fmt: skip
+    found = {"version": VERSION, "sampling": sampling.as_json(), "files": [],
+             "schema": {"type": "struct", "fields": [FIELD]}, "entering": [0],
+             "clusters": {"by": [], "count": 0}}  # fmt: skip
     (folder / "manifest.json").write_text(json.dumps(found))
     return folder
 

@@ -14,6 +14,7 @@ from headway.engine.early.ask import ask, progress
 from headway.engine.early.evaluate import SqlPlan
 from headway.engine.early.opening import OPEN, PLAIN, Clusters, _opened
 from headway.engine.early.storage import Stored, open_stored, read_upto
+from headway.errors import QueryError
 from headway.measure.costs.lanes import Lanes
 
 pytestmark = pytest.mark.spark
@@ -105,3 +106,33 @@ def test_files_stay_open_for_the_next_question_but_not_for_ever(
     read_upto(spark, stored, 1)
     assert list(_opened)[-1] == held
     assert len(_opened) <= OPEN
+
+
+def test_keys_from_two_tables_in_a_union_are_one_group(spark: SparkSession, tmp_path: Path) -> None:
+    tables = {
+        name: progress(keyed(spark, 60), by="k", points=3, folder=tmp_path / name)
+        for name in ("a", "b")
+    }
+    sql = "SELECT k, count(*) AS n FROM (SELECT * FROM a UNION ALL SELECT * FROM b) GROUP BY k"
+    *_, last = ask(sql, tables, spark=spark)
+    found = {row["k"]: row["n"] for row in last.table.to_pylist()}
+    assert found == {**{n - 50: 2 for n in range(60) if n % 10}, None: 12}
+
+
+def test_names_that_sql_must_quote_and_names_that_hide_each_other(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    frame = spark.range(20).selectExpr("id AS k", "named_struct('first name', id) AS `the-rest`")
+    stored = progress(frame, by="k", points=2, folder=tmp_path / "t")
+    hiding = "WITH t AS (SELECT * FROM t WHERE k > 9) SELECT count(*) AS n FROM t"
+    *_, last = ask(hiding, {"t": stored}, spark=spark)
+    assert last.table.to_pylist() == [{"n": 10}]
+    with pytest.raises(QueryError, match="choose another"):
+        ask("SELECT count(*) FROM hw_t", {"hw_t": stored}, spark=spark)
+
+
+def test_a_function_of_the_users_takes_no_name_of_sparks(spark: SparkSession) -> None:
+    beside = spark.newSession()
+    beside.udf.register("hash", lambda key: 7, "int")
+    (row,) = beside.sql("SELECT hash(1L) AS found").collect()
+    assert row["found"] == -1712319331  # as shuffles have it: files are named by it

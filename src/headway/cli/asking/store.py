@@ -32,19 +32,17 @@ class Store:
     def columns(self, path: Path) -> Sequence[str]:
         """The columns of a table; those of a table that is kept are known without reading it."""
         for manifest in (self.folder / source_digest(path)).glob(f"*/{MANIFEST}"):
-            try:
-                return open_stored(manifest.parent).columns
-            except QueryError:
-                continue  # damaged: another one, or the data itself, tells as well
+            if (kept := opened(manifest.parent)) is not None:
+                return kept.columns
         return list(read_source(path, self.spark)[0].columns)
 
     def annotated(self, name: str, path: Path, sampling: Sampling) -> Stored:
         """The annotated table, made unless an earlier call made it of the same files."""
         source = source_digest(path)
         folder = self.folder / source / sampling_digest(sampling)
-        if is_annotated(folder):
+        found = opened(folder)
+        if found is not None:
             self.tell(f"table {name}: reused from {folder}")
-            found = open_stored(folder.absolute())
         else:
             begun_s = self.clock.steady_s()
             found = progress(path, sampling, folder=folder.absolute(), spark=self.spark)
@@ -52,6 +50,14 @@ class Store:
             self.tell(f"table {name}: annotated {how(sampling)} in {taken}, kept in {folder}")
         # Answers that are kept belong to these very files, not to whatever the path holds later.
         return replace(found, source=f"{path} {source}")
+
+
+def opened(folder: Path) -> Stored | None:
+    """A table that is kept; None where none is, or one that is damaged or laid out as of old."""
+    try:
+        return open_stored(folder.absolute())
+    except QueryError:
+        return None
 
 
 def open_given(tables: Mapping[str, Path]) -> dict[str, Stored]:

@@ -91,6 +91,8 @@ def read_block(tree: exp.Expr, scope: Scope) -> Block:
         for view in views.expressions:
             if view.args["alias"].columns:
                 raise NoRule("WITH and a list of columns")
+            if view.alias in scope.tables:
+                raise NoRule(f"a WITH that hides the table {view.alias}")
             scope.views[view.alias] = view.this
     if isinstance(tree, exp.SetOperation):
         return read_set_operation(tree, scope)

@@ -109,6 +109,9 @@ def settled(
         raise QueryError(
             "the question reads none of its tables: pass tables={'orders': hw.progress(...)}"
         )
+    ours = [name for name in tables if name.startswith(("hw_", "hwrows_"))]
+    if ours:
+        raise QueryError(f"{', '.join(ours)} is a name as our own views have; choose another")
     stored: dict[str, Source] = {}
     for name, table in tables.items():
         if isinstance(table, Asking):

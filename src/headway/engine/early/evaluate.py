@@ -134,7 +134,7 @@ class SqlPlan:
 def plan_question(tables: Tables, sql: str) -> SqlPlan:
     """Read the question and choose rules; what no rule covers is recomputed, and says so.
 
-    Only the first point's tuples are opened: whatever is done here, the first answer waits for.
+    No tuple is looked at: whatever is done here, the first answer waits for.
     """
     schema = expected_schema(tables, sql)
     columns = {name: one.types for name, one in tables.stored.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +25,7 @@ class Clusters:
 
 
 _opened: OrderedDict[tuple[object, ...], Any] = OrderedDict()
+_lock = threading.Lock()
 
 
 def clusters_of(by: tuple[str, ...], schema: StructType, count: int) -> Clusters:
@@ -53,31 +55,50 @@ def open_files(
     """The rows of files, in which Spark need not bring together what lies together already."""
     jvm: Any = spark._jvm
     key = (spark.sparkContext.applicationId, tuple(paths), schema.json(), clusters)
-    plan = _opened.get(key)
+    plan = kept_open(key)
     if plan is None:
         plan = spark.read.schema(schema).parquet(*paths)._jdf.queryExecution().analyzed()
-        if clusters.count:
-            plan = apart(jvm, plan, clusters)
-        _opened[key] = plan
-        while len(_opened) > OPEN:
-            _opened.popitem(last=False)
+        keep_open(key, plan)
+    if plan.getClass().getSimpleName() == "LogicalRelation":
+        plan = apart(spark, plan, clusters)
     dataset = jvm.org.apache.spark.sql.classic.Dataset.ofRows(spark._jsparkSession, plan)
     return DataFrame(dataset, spark)
 
 
-def apart(jvm: Any, plan: Any, clusters: Clusters) -> Any:
+def kept_open(key: tuple[object, ...]) -> Any:
+    """Files that an earlier question has opened, or None."""
+    with _lock:
+        if key in _opened:
+            _opened.move_to_end(key)
+        return _opened.get(key)
+
+
+def keep_open(key: tuple[object, ...], plan: Any) -> None:
+    """Keep files open, in place of those that nobody has asked for, or whose Spark is gone."""
+    with _lock:
+        for other in [one for one in _opened if one[0] != key[0]]:
+            del _opened[other]
+        _opened[key] = plan
+        while len(_opened) > OPEN:
+            _opened.popitem(last=False)
+
+
+def apart(spark: SparkSession, plan: Any, clusters: Clusters) -> Any:
     """A scan of files as that of a bucketed table, which Spark makes of tables in a catalog only.
 
-    Then joins and groups by the key need no shuffle.
+    Then joins and groups by the key need no shuffle. The scan goes by the settings of a session.
     """
-    sequence = jvm.PythonUtils.toSeq
-    spec = jvm.org.apache.spark.sql.catalyst.catalog.BucketSpec(
-        clusters.count, sequence(list(clusters.by)), sequence([])
-    )
-    old = plan.relation()
+    jvm: Any = spark._jvm
+    sequence, old = jvm.PythonUtils.toSeq, plan.relation()
+    spec = old.bucketSpec()
+    if clusters.count:
+        made = jvm.org.apache.spark.sql.catalyst.catalog.BucketSpec(
+            clusters.count, sequence(list(clusters.by)), sequence([])
+        )
+        spec = jvm.scala.Option.apply(made)
     relation = old.copy(
-        old.location(), old.partitionSchema(), old.dataSchema(), jvm.scala.Option.apply(spec),
-        old.fileFormat(), old.options(), old.sparkSession(),
+        old.location(), old.partitionSchema(), old.dataSchema(), spec, old.fileFormat(),
+        old.options(), spark._jsparkSession,
     )  # fmt: skip
     return plan.copy(
         relation, plan.output(), plan.catalogTable(), plan.isStreaming(), plan.stream()

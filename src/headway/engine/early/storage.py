@@ -21,7 +21,12 @@ from headway.early.chunks import Chunk, buckets
 from headway.early.contracts import Contract
 from headway.early.progress import FROM, UNTIL
 from headway.early.sampling import Sampling, from_json, start_text, until_text
-from headway.engine.early.opening import Clusters, clustered_name, clusters_of, open_files
+from headway.engine.early.opening import (
+    Clusters,
+    clustered_name,
+    clusters_of,
+    open_files,
+)
 from headway.engine.spark.session import lanes_of
 from headway.engine.topics.spool import write_durably
 from headway.errors import QueryError
@@ -166,8 +171,11 @@ def write_buckets(
     )
     if clusters.count:
         for path in sorted(folder.rglob("*.parquet")):
-            half_of_path = int(path.parent.name.removeprefix(f"{HALF}="))
-            path.rename(path.with_name(clustered_name(path.name, half_of_path)))
+            named = clustered_name(path.name, int(path.parent.name.removeprefix(f"{HALF}=")))
+            checksum = path.with_name(f".{path.name}.crc")
+            if checksum.exists():
+                checksum.rename(path.with_name(f".{named}.crc"))
+            path.rename(path.with_name(named))
 
 
 def listed(folder: Path, sampling: Sampling) -> tuple[tuple[str, ...], ...]:

@@ -11,7 +11,7 @@ import pyarrow as pa
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import AnalysisException, ParseException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import StructType
+from pyspark.sql.types import ArrayType, DataType, MapType, StructType, UserDefinedType
 
 from headway.early.chunks import Chunk, Size
 from headway.early.contracts import Contract
@@ -112,12 +112,22 @@ class Tables:
         """A query over tables of the same columns that hold nothing: to ask for types, no more."""
         views = []
         for name, one in self.stored.items():
-            columns = [f"CAST(NULL AS {kind}) AS `{column}`" for column, kind in one.types.items()]
+            columns = [
+                f"CAST(NULL AS {self._said(field.dataType)}) AS `{field.name}`"
+                for field in one.schema
+            ]
             plain = f"SELECT {', '.join(columns)}"
             views.append(f"`{name}` AS ({plain})")
             views.append(f"`hw_{name}` AS ({plain}, 0 AS {FROM}, 0 AS {UNTIL})")
         # A comment may end the query, so what follows it begins a line.
         return f"WITH {', '.join(views)} SELECT * FROM ({sql.strip().removesuffix(';')}\n)"
+
+    def _said(self, kind: DataType) -> str:
+        """A type as SQL has it; names inside it may need quotes, which Spark knows to set."""
+        if not isinstance(kind, ArrayType | MapType | StructType | UserDefinedType):
+            return kind.simpleString()
+        jvm: Any = self.session._jvm
+        return str(jvm.org.apache.spark.sql.types.DataType.fromJson(kind.json()).sql())
 
     def open_upto(self, last: int) -> None:
         """Open the files of all tables up to a point."""
@@ -134,8 +144,9 @@ class Tables:
 
     def _view(self, name: str, last: int, first: int = 0) -> str:
         """A view of the tuples that enter between two points; of files it is made once."""
-        one, view = self.stored[name], f"hw_rows_{name}_{first}_{last}"
-        if not isinstance(one, Stored) or view not in self._made:
+        at_rest = isinstance(self.stored[name], Stored)
+        view = f"hwrows_{name}_{first}_{last}" if at_rest else f"hwrows_{name}"
+        if not at_rest or view not in self._made:
             self._upto(name, last, first).createOrReplaceTempView(view)
             self._made.add(view)
         return f"`{view}`"
