@@ -86,7 +86,7 @@ class Tables:
         """
         read = [name for name in self.stored if f"`hw_{name}`" in sql]
         tables = [f"`hw_{name}` AS ({self._at(name, chunk, alone)})" for name in read]
-        text = sql.replace(FIRST, str(chunk.first)).replace(LAST, str(chunk.last))
+        text = at_points(sql, chunk)
         return f"WITH {', '.join(tables)} {text}" if tables else text
 
     def _at(self, name: str, chunk: Chunk, alone: bool) -> str:
@@ -94,9 +94,9 @@ class Tables:
         one = self.stored[name]
         view = self._view(name, chunk.last, chunk.first if alone else 0)
         start, end = self._interval(one)
+        held = "" if one.inclusive else f" WHERE {self._held(one, chunk.first)}"
         begun = f"GREATEST({start}, {chunk.first})" if chunk.first else start
         shown = [*quoted(one.columns), f"{begun} AS {FROM}", f"CAST({end} AS INT) AS {UNTIL}"]
-        held = "" if one.inclusive else f" WHERE {end} > {chunk.first} AND {start} < {end}"
         return f"SELECT {', '.join(shown)} FROM {view}{held}"
 
     def stabbed(self, point: int) -> None:
@@ -104,8 +104,7 @@ class Tables:
         for name, one in self.stored.items():
             frame = self._upto(name, point)
             if not one.inclusive:
-                start, end = self._interval(one)
-                frame = frame.where(f"{end} > {point} AND {start} < {end}")
+                frame = frame.where(self._held(one, point))
             frame.selectExpr(*quoted(one.columns)).createOrReplaceTempView(name)
 
     def unread(self, sql: str) -> str:
@@ -142,6 +141,11 @@ class Tables:
         coarse = f"IF({UNTIL} = {FOREVER}, {UNTIL}, {UNTIL} DIV {self.batch})"
         return f"CAST({FROM} DIV {self.batch} AS INT)", end if one.inclusive else coarse
 
+    def _held(self, one: Source, point: int) -> str:
+        """Whether a tuple of a table that tuples leave is there at a point or after it, as SQL."""
+        start, end = self._interval(one)
+        return f"{end} > {point} AND {start} < {end}"
+
     def _view(self, name: str, last: int, first: int = 0) -> str:
         """A view of the tuples that enter between two points; of files it is made once."""
         at_rest = isinstance(self.stored[name], Stored)
@@ -170,12 +174,16 @@ class Tables:
 
     def types(self, sql: str, texts: Sequence[str]) -> list[str]:
         """The types of expressions over a relation, as Spark finds them; it is asked once."""
-        points = sql.replace(FIRST, "0").replace(LAST, "0")
-        asked = f"SELECT {', '.join(texts)} FROM ({points})"
+        asked = f"SELECT {', '.join(texts)} FROM ({at_points(sql, Chunk(0, 0))})"
         if asked not in self._types:
             found = analysed(self.session, self.unread(asked)).schema
             self._types[asked] = [field.dataType.simpleString() for field in found]
         return self._types[asked]
+
+
+def at_points(sql: str, chunk: Chunk) -> str:
+    """SQL with the points of a chunk in place of what stands for them."""
+    return sql.replace(FIRST, str(chunk.first)).replace(LAST, str(chunk.last))
 
 
 def analysed(session: SparkSession, sql: str) -> DataFrame:
