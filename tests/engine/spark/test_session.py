@@ -6,7 +6,13 @@ import pytest
 from pyspark.sql import SparkSession
 
 import headway as hw
-from headway.engine.spark.session import check_session, installed, owners, packed_headway
+from headway.engine.spark.session import (
+    check_session,
+    forget_yarn,
+    installed,
+    owners,
+    packed_headway,
+)
 from headway.errors import SessionError
 from tests.engine.contract import test_contract
 
@@ -48,3 +54,14 @@ def test_headway_packs_itself_for_other_hosts() -> None:
     packed = packed_headway()
     assert packed.stat().st_size > 10_000
     assert packed.suffix == ".zip"
+
+
+@pytest.mark.spark
+def test_tasks_are_not_told_about_yarn(spark: SparkSession) -> None:
+    settings = spark.sparkContext._jsc.hadoopConfiguration()
+    settings.set("yarn.nodemanager.aux-services", "one")
+    forget_yarn(spark)
+    assert settings.getPropsWithPrefix("yarn.").isEmpty()
+    assert settings.get("fs.s3a.impl") == "org.apache.hadoop.fs.s3a.S3AFileSystem"
+    sent = spark._jsparkSession.sessionState().newHadoopConf()
+    assert sent.getPropsWithPrefix("yarn.").isEmpty()

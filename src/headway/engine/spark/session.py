@@ -31,6 +31,11 @@ from headway.measure.costs.lanes import Lanes
 STREAMING = "org.apache.spark.sql.execution.streaming"
 ROCKSDB = f"{STREAMING}.state.RocksDBStateStoreProvider"
 JAVA = "spark.driver.extraJavaOptions"
+# What a web page would show of a plan, and checks of what the optimizer made of it, take time.
+UNADORNED = {
+    "spark.sql.ui.explainMode": "simple",
+    "spark.sql.lightweightPlanChangeValidation": "false",
+}
 OUR_SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -68,6 +73,7 @@ def open_session(master: str, extra: dict[str, str] | None = None) -> SparkSessi
     spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     drop_crc_files(spark)
+    forget_yarn(spark)
     return check_session(spark)
 
 
@@ -82,6 +88,21 @@ def drop_crc_files(spark: SparkSession) -> None:
     local = jvm.org.apache.hadoop.fs.FileSystem.getLocal(settings)
     local.setWriteChecksum(False)
     local.setVerifyChecksum(False)
+
+
+def forget_yarn(spark: SparkSession) -> None:
+    """Forget Hadoop's settings of a kind of cluster that this session is not part of.
+
+    Spark sends all of Hadoop's settings to the tasks of every stage that keeps a state or reads a
+    file, and half of them are for YARN, as if it were used or not.
+    """
+    if str(spark.sparkContext.master).startswith("yarn"):
+        return
+    jvm: Any = spark._jvm
+    settings = spark.sparkContext._jsc.hadoopConfiguration()
+    names = jvm.java.lang.String.join(" ", settings.getPropsWithPrefix("yarn.").keySet()).split()
+    for name in names:
+        settings.unset(f"yarn.{name}")
 
 
 def cores_of(master: str) -> int:

@@ -27,6 +27,7 @@ from headway.engine.spark.realtime.needs import (
     set_shuffle,
     slots_needed,
 )
+from headway.engine.spark.realtime.planning import planned_quickly
 from headway.engine.spark.realtime.read import NativeSource, read_native
 from headway.engine.spark.realtime.stamps import mapped
 from headway.engine.spark.realtime.write import OUT_MARK, kafka_rows
@@ -44,11 +45,6 @@ NO_CONNECTOR = (
     "let headway open the session, or make it with spark.jars set to the jars of "
     "headway.engine.kafka.jars.connector_jars()"
 )
-# Spark plans the query anew at each checkpoint, while records wait; these look in vain for what
-# such a query never has, and are what takes longest.
-OPTIMIZER = "org.apache.spark.sql.catalyst.optimizer"
-IN_VAIN = ("RemoveRedundantAliases", "FoldablePropagation", "PruneFilters")
-EXCLUDED = "spark.sql.optimizer.excludedRules"
 SHORTEST = "spark.sql.streaming.realTimeMode.minBatchDuration"
 UNASKED_MS = 5_000  # the shortest interval that Spark allows unless it is told
 
@@ -173,22 +169,6 @@ class RealTimeQuery(StartedQuery):
             if sum(stage.numActiveTasks for stage in stages if stage) >= self.slots:
                 return
             self._clock.sleep(POLL_S)
-
-
-def planned_quickly(spark: SparkSession) -> dict[str, str]:
-    """Settings with which Spark plans sooner; rules that the user left out stay left out."""
-    left_out = spark.conf.get(EXCLUDED, None)
-    rules = [f"{OPTIMIZER}.{rule}" for rule in IN_VAIN] + ([left_out] if left_out else [])
-    return {
-        EXCLUDED: ",".join(rules),
-        "spark.sql.exchange.reuse": "false",
-        # What a web page would show of the plan is written out anew at each checkpoint.
-        "spark.sql.ui.explainMode": "simple",
-        "spark.sql.maxPlanStringLength": "100",
-        # Code for projections and for what is observed would be generated anew each time; the loop
-        # over records is compiled all the same, so that a record costs no more without.
-        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    }
 
 
 def open_finals(sink: Sink, folder: RunFolder, clock: Clock) -> Finals:
