@@ -38,7 +38,7 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """Spark SQL that gives tuples with their intervals, over the views of one chunk.
+    """Spark SQL that gives tuples with their intervals, over the tables of one chunk.
 
     `local` says that what enters at a point is made of tuples that enter at that point alone (and
     of those that are there from the start): once it has passed, the point can be forgotten.

@@ -31,11 +31,13 @@ def keyed(spark: SparkSession, rows: int, kind: str = "bigint") -> DataFrame:
     return spark.range(rows).selectExpr(f"IF(id % 10 = 0, NULL, {value}) AS k", "id AS v")
 
 
-def plan_of(sql: str, tables: dict[str, Stored], spark: SparkSession) -> str:
-    """What Spark does for the first answer."""
+def plan_of(
+    sql: str, tables: dict[str, Stored], spark: SparkSession, chunk: Chunk | None = None
+) -> str:
+    """What Spark does for a chunk of answers, or all of them."""
     asking = ask(sql, tables, spark=spark)
     assert isinstance(asking.plan, SqlPlan)
-    frame = asking.plan.frame(Chunk(0, asking.points - 1))
+    frame = asking.plan.frame(chunk or Chunk(0, asking.points - 1))
     return str(frame._jdf.queryExecution().executedPlan().toString())
 
 
@@ -53,6 +55,46 @@ def test_rows_lie_where_spark_would_shuffle_them(
     shuffled = placed.repartition(stored.clusters.count, "k")
     wrong = shuffled.where(F.col("file").cast("int") != F.spark_partition_id())
     assert (wrong.count(), placed.count()) == (0, 100)
+
+
+def test_later_chunks_are_the_same_query(spark: SparkSession, tmp_path: Path) -> None:
+    stored = progress(keyed(spark, 400), by="k", points=4, folder=tmp_path / "t")
+    asking = ask("SELECT k, sum(v) AS s FROM t GROUP BY k", {"t": stored}, spark=spark)
+    assert isinstance(asking.plan, SqlPlan)
+    assert asking.plan.forgets
+    codes = []
+    for point in (1, 3):
+        executed = asking.plan.frame(Chunk(point, point))._jdf.queryExecution()
+        shown = executed.debug().codegenToSeq()
+        codes.append([shown.apply(n)._2() for n in range(shown.length())])
+    assert codes[0]
+    assert codes[0] == codes[1]
+
+
+@pytest.mark.parametrize("kind", PLAIN)
+def test_files_of_one_point_are_sorted_by_the_key(
+    spark: SparkSession, tmp_path: Path, kind: str
+) -> None:
+    stored = progress(keyed(spark, 100, kind), by="k", points=3, folder=tmp_path / "t")
+    for name in (one for some in stored.files for one in some):
+        held = spark.read.parquet(str(tmp_path / "t" / name)).coalesce(1)
+        assert [row.k for row in held.collect()] == [row.k for row in held.orderBy("k").collect()]
+
+
+def test_a_point_by_itself_is_joined_as_it_lies(spark: SparkSession, tmp_path: Path) -> None:
+    tables = {
+        name: progress(keyed(spark, 400), by="k", points=4, folder=tmp_path / name)
+        for name in ("a", "b")
+    }
+    sql = "SELECT a.k, sum(a.v * b.v) AS s FROM a, b WHERE a.k = b.k GROUP BY a.k"
+    one, two = plan_of(sql, tables, spark, Chunk(2, 2)), plan_of(sql, tables, spark, Chunk(1, 2))
+    assert "SortMergeJoin" in one
+    assert "SortMergeJoin" in two
+    assert ("Exchange" in one, "Exchange" in two) == (False, False)
+    assert (" Sort [" in one, " Sort [" in two) == (False, True)
+    in_ones = list(ask(sql, tables, chunk=1, spark=spark))
+    found = {row["k"]: row["s"] for row in in_ones[-1].table.to_pylist()}
+    assert found == {n - 50: n * n for n in range(400) if n % 10}
 
 
 def test_a_key_that_is_joined_and_grouped_by_is_not_shuffled(

@@ -24,7 +24,10 @@ def inner(node: Inner, sources: list[Relation]) -> Relation:
     times, overlap = meeting(contracts, is_aligned)
     tables = " JOIN ".join(f"({listing(source, n)}) AS t{n}" for n, source in enumerate(sources))
     where = " AND ".join(f"({text})" for text in [*texts, *overlap])
-    sql = f"SELECT {listed(quoted(columns), times)} FROM {tables}"
+    # Tables that share a key lie apart by it: what Spark would send around is there already.
+    apart = is_aligned and len(sources) == 2 and not any(c.at_start for c in contracts)
+    how = "/*+ MERGE(t0, t1) */ " if apart else ""
+    sql = f"SELECT {how}{listed(quoted(columns), times)} FROM {tables}"
     if where:
         sql += f" WHERE {where}"
     because = (

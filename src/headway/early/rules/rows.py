@@ -16,7 +16,7 @@ from headway.early.relation import (
 
 
 def view_of(table: str) -> str:
-    """The view that holds a table's tuples of the points of a chunk."""
+    """By what name SQL has a table's tuples of the points of a chunk."""
     return f"`hw_{table}`"
 
 

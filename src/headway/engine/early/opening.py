@@ -50,9 +50,12 @@ def clustered_name(name: str, cluster: int) -> str:
 
 
 def open_files(
-    spark: SparkSession, paths: list[str], schema: StructType, clusters: Clusters
+    spark: SparkSession, paths: list[str], schema: StructType, clusters: Clusters, in_order: bool
 ) -> DataFrame:
-    """The rows of files, in which Spark need not bring together what lies together already."""
+    """The rows of files, in which Spark need not bring together what lies together already.
+
+    Nor sort each file by the key of its cluster where it is `in_order` so.
+    """
     jvm: Any = spark._jvm
     key = (spark.sparkContext.applicationId, tuple(paths), schema.json(), clusters)
     plan = kept_open(key)
@@ -60,7 +63,7 @@ def open_files(
         plan = spark.read.schema(schema).parquet(*paths)._jdf.queryExecution().analyzed()
         keep_open(key, plan)
     if plan.getClass().getSimpleName() == "LogicalRelation":
-        plan = apart(spark, plan, clusters)
+        plan = apart(spark, plan, clusters, in_order)
     dataset = jvm.org.apache.spark.sql.classic.Dataset.ofRows(spark._jsparkSession, plan)
     return DataFrame(dataset, spark)
 
@@ -83,7 +86,7 @@ def keep_open(key: tuple[object, ...], plan: Any) -> None:
             _opened.popitem(last=False)
 
 
-def apart(spark: SparkSession, plan: Any, clusters: Clusters) -> Any:
+def apart(spark: SparkSession, plan: Any, clusters: Clusters, in_order: bool) -> Any:
     """A scan of files as that of a bucketed table, which Spark makes of tables in a catalog only.
 
     Then joins and groups by the key need no shuffle. The scan goes by the settings of a session.
@@ -93,7 +96,9 @@ def apart(spark: SparkSession, plan: Any, clusters: Clusters) -> Any:
     spec = old.bucketSpec()
     if clusters.count:
         made = jvm.org.apache.spark.sql.catalyst.catalog.BucketSpec(
-            clusters.count, sequence(list(clusters.by)), sequence([])
+            clusters.count,
+            sequence(list(clusters.by)),
+            sequence(list(clusters.by) if in_order else []),
         )
         spec = jvm.scala.Option.apply(made)
     relation = old.copy(

@@ -256,7 +256,9 @@ def read_upto(spark: SparkSession, stored: Stored, last: int, first: int = 0) ->
     if not paths:
         frame = spark.createDataFrame([], schema)
     else:
-        frame = open_files(spark, paths, schema, stored.clusters)
+        # Files are sorted by point and key, so those of a single point by the key.
+        alone = len(wanted) == 1 and laid[wanted[0]].first == laid[wanted[0]].last
+        frame = open_files(spark, paths, schema, stored.clusters, in_order=alone)
     if laid[wanted[-1]].last > last:
         frame = frame.where(F.col(FROM) <= last)
     if laid[wanted[0]].first < first:

@@ -18,7 +18,7 @@ from headway.early.contracts import Contract
 from headway.early.progress import FOREVER, FROM, UNTIL
 from headway.early.relation import FIRST, LAST, quoted
 from headway.engine.early.storage import Stored, first_line
-from headway.engine.spark.session import lanes_of
+from headway.engine.spark.session import UNADORNED, lanes_of
 from headway.errors import QueryError, RunError
 
 # Small jobs, one plan shape: what adapts while it runs would only cost time.
@@ -28,6 +28,9 @@ SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
     # Tables lie apart by the key that they are sampled by; a join by more columns keeps to it.
     "spark.sql.requireAllClusterKeysForCoPartition": "false",
+    # Files of one point are sorted by it, and Spark says so of tables only if it is asked.
+    "spark.sql.legacy.bucketedTableScan.outputOrdering": "true",
+    **UNADORNED,
 }
 
 
@@ -77,6 +80,7 @@ class Tables:
     batch: int = 1
     _made: set[str] = field(default_factory=set, compare=False)
     _types: dict[str, list[str]] = field(default_factory=dict, compare=False)
+    _empty: list[str] = field(default_factory=list, compare=False)
 
     def filled(self, sql: str, chunk: Chunk, alone: bool = False) -> str:
         """SQL of ours over the tables that it reads, at the points of a chunk.
@@ -95,7 +99,9 @@ class Tables:
         view = self._view(name, chunk.last, chunk.first if alone else 0)
         start, end = self._interval(one)
         held = "" if one.inclusive else f" WHERE {self._held(one, chunk.first)}"
-        begun = f"GREATEST({start}, {chunk.first})" if chunk.first else start
+        # Java compiles a query with a number in it anew for each number, so none without need.
+        later = alone and isinstance(one, Stored) and not one.contract.at_start
+        begun = start if later or not chunk.first else f"GREATEST({start}, {chunk.first})"
         shown = [*quoted(one.columns), f"{begun} AS {FROM}", f"CAST({end} AS INT) AS {UNTIL}"]
         return f"SELECT {', '.join(shown)} FROM {view}{held}"
 
@@ -109,17 +115,18 @@ class Tables:
 
     def unread(self, sql: str) -> str:
         """A query over tables of the same columns that hold nothing: to ask for types, no more."""
-        views = []
-        for name, one in self.stored.items():
-            columns = [
-                f"CAST(NULL AS {self._said(field.dataType)}) AS `{field.name}`"
-                for field in one.schema
-            ]
-            plain = f"SELECT {', '.join(columns)}"
-            views.append(f"`{name}` AS ({plain})")
-            views.append(f"`hw_{name}` AS ({plain}, 0 AS {FROM}, 0 AS {UNTIL})")
+        if not self._empty:
+            for name, one in self.stored.items():
+                columns = [
+                    f"CAST(NULL AS {self._said(field.dataType)}) AS `{field.name}`"
+                    for field in one.schema
+                ]
+                plain = f"SELECT {', '.join(columns)}"
+                self._empty.append(f"`{name}` AS ({plain})")
+                self._empty.append(f"`hw_{name}` AS ({plain}, 0 AS {FROM}, 0 AS {UNTIL})")
         # A comment may end the query, so what follows it begins a line.
-        return f"WITH {', '.join(views)} SELECT * FROM ({sql.strip().removesuffix(';')}\n)"
+        query = f"{sql.strip().removesuffix(';')}\n"
+        return f"WITH {', '.join(self._empty)} SELECT * FROM ({query})"
 
     def _said(self, kind: DataType) -> str:
         """A type as SQL has it; names inside it may need quotes, which Spark knows to set."""
