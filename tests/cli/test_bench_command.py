@@ -56,6 +56,14 @@ def test_a_benchmark_that_is_none_is_refused(
     assert "counting_for_test" in capsys.readouterr().err
 
 
+def test_data_for_a_benchmark_that_makes_its_own_is_refused(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    arguments = ["bench", "counting_for_test", "--data", str(tmp_path)]
+    assert run_app(arguments) == Exit.USED_WRONGLY
+    assert "leave out --data" in capsys.readouterr().err
+
+
 def test_progress_off_a_terminal_is_ten_lines_at_most() -> None:
     out = StringIO()
     with progress(50, "crashes", Console(file=out)) as bar:

@@ -25,6 +25,7 @@ class BenchOptions:
     report   the folder for whatever the benchmark writes
     seed     what chance is drawn from
     full     everything, where that takes hours
+    data     a folder with files of real data, for benchmarks that can do without made data
     """
 
     quick: bool = False
@@ -33,6 +34,7 @@ class BenchOptions:
     report: Path = Path("headway-report")
     seed: int = 0
     full: bool = False
+    data: Path | None = None
 
     def keep(self, name: str, figures: dict[str, Any]) -> None:
         """Write a benchmark's figures to its file in the report's folder."""

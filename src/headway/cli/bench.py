@@ -28,6 +28,9 @@ def bench(
     repeats: Annotated[int | None, typer.Option(min=1, help="How often all is measured.")] = None,
     seed: Annotated[int, typer.Option(help="What chance is drawn from.")] = 0,
     full: Annotated[bool, typer.Option("--full", help="Everything, which may take long.")] = False,
+    data: Annotated[
+        Path | None, typer.Option(help="Folder with real data, where a benchmark takes some.")
+    ] = None,
     report: Annotated[Path, typer.Option(help="Folder for what it writes.")] = REPORT_FOLDER,
     as_json: Json = False,
 ) -> None:
@@ -36,7 +39,9 @@ def bench(
         print_list(benchmarks(), as_json=as_json)
         return
     chosen = benchmark(name)
-    figures = chosen.run(BenchOptions(quick, times, repeats, report, seed, full))
+    if data is not None and not getattr(chosen, "TAKES_DATA", False):
+        raise UsedWrongly(f"the benchmark {name} makes its own data; leave out --data")
+    figures = chosen.run(BenchOptions(quick, times, repeats, report, seed, full, data))
     if not as_json:
         Console(stderr=True).print(figures_table(str(chosen.SENTENCE), figures))
     print(json.dumps(figures))

@@ -1,10 +1,12 @@
-"""The workloads of paper 5 (section 5.2) over made data: correlated search, click-through rates.
+"""The workloads of paper 5 (section 5.2): correlated search, click-through rates, unlike groups.
 
-Data is made by SQL over a range of numbers, each value a hash of the number, so it is the same
-everywhere and needs nothing but Spark.
+Made data comes of SQL over a range of numbers, each value a hash of the number, so it is the same
+everywhere and needs nothing but Spark. Real data comes of files that the user has.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 WORDS, USERS, ADS = 20_000, 20_000, 40
 MILLION = 1_000_000
@@ -30,10 +32,12 @@ SELECT user, CASE WHEN user % 5 = 0 AND {chance(2)} < 500000
 FROM (SELECT id, {skewed(USERS, 1)} AS user FROM RANGE({rows}))"""
 
 
-TOP_CORRELATED = """
-WITH fans AS (SELECT DISTINCT user FROM searches WHERE word = 'music'),
+def top_correlated(word: str) -> str:
+    """What else those search for who search for a word, of all who search for it."""
+    return f"""
+WITH fans AS (SELECT DISTINCT user FROM searches WHERE word = '{word}'),
 histogram AS (
-  SELECT user, word, count(*) AS n FROM searches WHERE word <> 'music' GROUP BY user, word
+  SELECT user, word, count(*) AS n FROM searches WHERE word <> '{word}' GROUP BY user, word
 )
 SELECT word, sum(IF(fans.user IS NOT NULL, n, 0)) / (sum(n) + 20) AS goodness
 FROM histogram LEFT JOIN fans ON histogram.user = fans.user
@@ -83,8 +87,39 @@ RATES = "SELECT ad, clicked / shown AS rate FROM per_ad WHERE shown > 0 ORDER BY
 def visits(rows: int) -> str:
     """Visits from countries of very unlike sizes, each with its own typical length."""
     return f"""
-SELECT id, country, 10 + country % 17 + {chance(22)} / {MILLION}D * 5 AS minutes
+SELECT id, country, 10 + country % 17 + {chance(22)} / {MILLION}D * 5 AS worth
 FROM (SELECT id, {skewed(2_000, 21)} AS country FROM RANGE({rows}))"""
 
 
-MEAN_VISIT = "SELECT country, avg(minutes) AS mean FROM visits GROUP BY country"
+MEAN_VISIT = "SELECT country, avg(worth) AS mean FROM visits GROUP BY country"
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """The tables of the workloads, each as the query that gives its rows."""
+
+    searches: str
+    word: str  # what is looked for together with others
+    clicks: str
+    impressions: str
+    visits: str
+
+
+def made_tables(rows: int) -> Tables:
+    """Tables made of nothing."""
+    return Tables(searches(rows), "music", clicks(rows), impressions(rows), visits(rows // 4))
+
+
+# Words of tweets in place of searches; who was shown something is told by four features alone.
+WHO = "CONCAT_WS('-', user_feature_0, user_feature_1, user_feature_2, user_feature_3)"
+REAL_TABLES = Tables(
+    searches="""
+SELECT user, word FROM (
+  SELECT user, EXPLODE(SPLIT(LOWER(text), '[^a-z0-9#@]+')) AS word FROM tweets
+) WHERE LENGTH(word) > 3""",
+    word="climate",
+    clicks=f"SELECT {WHO} AS user, item_id AS ad FROM impressions WHERE click = 1",
+    impressions=f"SELECT {WHO} AS user, item_id AS ad FROM impressions",
+    visits="SELECT Country AS country, Quantity * UnitPrice AS worth FROM retail",
+)
+REAL_FILES = ("tweets", "impressions", "retail")

@@ -71,14 +71,20 @@ REAL: dict[str, RealData] = {
 }
 
 
-def replay_real(name: str, folder: str | Path, *, rate: Rate = None) -> Stream:
-    """Replay one of the real files from `folder` at a rate, with its own event times."""
+def find_real(name: str, folder: str | Path) -> Path:
+    """Where one of the real files is."""
     if name not in REAL:
         raise TopicError(f"there is no real data called {name!r}; there is {', '.join(REAL)}")
-    data, path = REAL[name], Path(folder) / REAL[name].file
+    path = Path(folder) / REAL[name].file
     if not path.is_file():
         raise TopicError(
-            f"the folder {str(folder)!r} has no file {data.file!r}; name the folder that holds the "
+            f"the folder {str(folder)!r} has no file {path.name!r}; name the folder that holds the "
             "real data with --data FOLDER, or run on made records, which need none"
         )
+    return path
+
+
+def replay_real(name: str, folder: str | Path, *, rate: Rate = None) -> Stream:
+    """Replay one of the real files from `folder` at a rate, with its own event times."""
+    path, data = find_real(name, folder), REAL[name]
     return replay(path, rate=rate, schema=data.schema, time=data.time, name=name)

@@ -12,21 +12,23 @@ from headway.benches.early.curves import Lines, write_lines
 from headway.benches.options import BenchOptions, progress
 from headway.early.sampling import Sampling
 from headway.engine.early.ask import ask
-from headway.engine.early.proving.made import made_table
+from headway.engine.early.proving.made import made_table, name_file
 from headway.engine.spark.session import open_session
 from headway.workloads.progressive import (
     CLICK_THROUGH,
     MEAN_VISIT,
     REAL_CLICKS,
+    REAL_FILES,
+    REAL_TABLES,
     SHOWN,
-    TOP_CORRELATED,
-    clicks,
-    impressions,
-    searches,
-    visits,
+    Tables,
+    made_tables,
+    top_correlated,
 )
+from headway.workloads.real import REAL, find_real
 
 SENTENCE = "How early answers converge: top-k precision, click-through rates, rare groups."
+TAKES_DATA = True
 CUTS = (10, 50, 100)
 SKEWS = (0.5, 1.5, 2.0, 4.0)  # how much faster impressions are processed than clicks
 Rates = Mapping[int, float]
@@ -35,32 +37,29 @@ Rates = Mapping[int, float]
 def run(options: BenchOptions) -> dict[str, Any]:
     """Ask the workloads of paper 5 early (section 5.3.8), and draw how the answers converge."""
     rows, points = (40_000, 10) if options.quick else (1_000_000, 50)
+    files = {name: find_real(name, options.data) for name in REAL_FILES} if options.data else {}
     with TemporaryDirectory(prefix="headway-convergence-") as place, progress(3, "asking") as bar:
         spark = open_session("local[2]")
         try:
-            folder = Path(place)
-            top = precisions(folder, rows, points)
+            for name, path in files.items():
+                name_file(spark, name, path, REAL[name].schema)
+            tables, folder = REAL_TABLES if files else made_tables(rows), Path(place)
+            top = precisions(folder, tables, points)
             bar.advance(note="top-k")
-            errors = rate_errors(folder, rows, points)
+            errors = rate_errors(folder, tables, points)
             bar.advance(note="click-through rates")
-            rare = rare_groups(folder, rows // 4, points)
+            rare = rare_groups(folder, tables, points)
             bar.advance(note="rare groups")
         finally:
             spark.stop()
     drawn = write_lines(options.report / "convergence.html", [*top, *errors, *rare])
     fifth = max(0, points // 5 - 1)
     figures = {
-        "precision_at_20_percent": {one.name: round(one.values[fifth], 3) for one in top[0].curves},
-        "ctr_error_at_20_percent": {
-            one.name: round(one.values[fifth], 4) for one in errors[0].curves
-        },
-        "groups_missing_at_20_percent": {
-            one.name: round(one.values[fifth], 3) for one in rare[0].curves
-        },
-        "group_error_at_20_percent": {
-            one.name: round(one.values[fifth], 4) for one in rare[1].curves
-        },
-        "rows": rows,
+        "precision_at_20_percent": at(top[0], fifth, 3),
+        "ctr_error_at_20_percent": at(errors[0], fifth, 4),
+        "groups_missing_at_20_percent": at(rare[0], fifth, 3),
+        "group_error_at_20_percent": at(rare[1], fifth, 4),
+        "data": ", ".join(path.name for path in files.values()) or f"made, {rows} rows",
         "points": points,
         "plots": drawn.name,
     }
@@ -68,12 +67,18 @@ def run(options: BenchOptions) -> dict[str, Any]:
     return figures
 
 
-def precisions(folder: Path, rows: int, points: int) -> list[Lines]:
+def at(plot: Lines, point: int, digits: int) -> dict[str, float]:
+    """The values of a plot's lines at a point."""
+    return {one.name: round(one.values[point], digits) for one in plot.curves}
+
+
+def precisions(folder: Path, tables: Tables, points: int) -> list[Lines]:
     """The share of the final top k that each early top k has (figure 12a)."""
-    table = made_table(searches(rows), Sampling("key", ("user",), points), folder / "searches")
+    by_user = Sampling("key", ("user",), points)
+    stored = made_table(tables.searches, by_user, folder / "searches")
     found = [
         [row["word"] for row in answer.table.to_pylist()]
-        for answer in ask(TOP_CORRELATED, {"searches": table})
+        for answer in ask(top_correlated(tables.word), {"searches": stored})
     ]
     lines = {f"k = {k}": [precision(one[:k], found[-1][:k]) for one in found] for k in CUTS}
     return [Lines.of("Precision of the top k correlated words", lines)]
@@ -88,20 +93,20 @@ def precision(early: Sequence[str], final: Sequence[str]) -> float:
     return len(set(early) & set(final)) / max(1, len(final))
 
 
-def rate_errors(folder: Path, rows: int, points: int) -> list[Lines]:
+def rate_errors(folder: Path, tables: Tables, points: int) -> list[Lines]:
     """The error of early rates, with progress and where one side runs ahead (figure 12b)."""
     by_user = Sampling("key", ("user",), points)
-    tables = {
-        "clicks": made_table(clicks(rows), by_user, folder / "clicks"),
-        "impressions": made_table(impressions(rows), by_user, folder / "impressions"),
+    stored = {
+        "clicks": made_table(tables.clicks, by_user, folder / "clicks"),
+        "impressions": made_table(tables.impressions, by_user, folder / "impressions"),
     }
-    told = [rates_of(answer.table.to_pylist()) for answer in ask(CLICK_THROUGH, tables)]
+    told = [rates_of(answer.table.to_pylist()) for answer in ask(CLICK_THROUGH, stored)]
     final = told[-1]
     lines = {"with progress": [mean_error(one, final) for one in told]}
     counts = {
         name: [
             {row["ad"]: float(row["n"]) for row in answer.table.to_pylist()}
-            for answer in ask(sql, {name: tables[name]})
+            for answer in ask(sql, {name: stored[name]})
         ]
         for name, sql in (("clicks", REAL_CLICKS), ("impressions", SHOWN))
     }
@@ -136,7 +141,7 @@ def mean_error(early: Rates, final: Rates) -> float:
     )
 
 
-def rare_groups(folder: Path, rows: int, points: int) -> list[Lines]:
+def rare_groups(folder: Path, tables: Tables, points: int) -> list[Lines]:
     """Groups of unlike sizes under uniform and under stratified sampling."""
     ways = {
         "uniform": Sampling("row", (), points),
@@ -144,10 +149,10 @@ def rare_groups(folder: Path, rows: int, points: int) -> list[Lines]:
     }
     missing, errors = {}, {}
     for name, sampling in ways.items():
-        table = made_table(visits(rows), sampling, folder / name)
+        stored = made_table(tables.visits, sampling, folder / name)
         told = [
             {row["country"]: row["mean"] for row in answer.table.to_pylist()}
-            for answer in ask(MEAN_VISIT, {"visits": table})
+            for answer in ask(MEAN_VISIT, {"visits": stored})
         ]
         missing[name] = [1 - len(one) / len(told[-1]) for one in told]
         errors[name] = [mean_error(one, told[-1]) for one in told]

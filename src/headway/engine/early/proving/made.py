@@ -1,8 +1,10 @@
-"""Tables that SQL makes out of nothing, annotated: what benchmarks ask early questions of."""
+"""Tables that SQL makes out of nothing or of files, annotated: what benchmarks ask early."""
 
 from __future__ import annotations
 
 from pathlib import Path
+
+from pyspark.sql import SparkSession
 
 from headway.early.sampling import Sampling
 from headway.engine.early.sources import our_spark
@@ -10,5 +12,15 @@ from headway.engine.early.storage import Stored, annotate
 
 
 def made_table(sql: str, sampling: Sampling, folder: Path) -> Stored:
-    """The rows of a query that reads no table, kept with their progress."""
+    """The rows of a query that reads files or nothing, kept with their progress."""
     return annotate(our_spark().sql(sql), sampling, folder, "made")
+
+
+def name_file(spark: SparkSession, name: str, path: Path, schema: str) -> None:
+    """Let the queries of a session read a file of records by a name."""
+    reader = spark.read.schema(schema)
+    if ".jsonl" in path.name:
+        rows = reader.json(str(path))
+    else:
+        rows = reader.csv(str(path), header=True, sep="\t" if ".tsv" in path.name else ",")
+    rows.createOrReplaceTempView(name)
