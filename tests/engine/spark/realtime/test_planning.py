@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from pyspark.sql import SparkSession
 
@@ -18,7 +20,9 @@ def plan_of(spark: SparkSession) -> str:
 
 
 def test_each_rule_that_is_left_out_is_one_of_sparks(spark: SparkSession) -> None:
-    optimizer = spark._jsparkSession.sessionState().optimizer().defaultBatches().mkString(" ")
+    rules: Any = spark._jsparkSession.sessionState().optimizer()
+    optimizer = rules.defaultBatches().mkString(" ")
+    kept = rules.nonExcludableRules().mkString(" ").split()
     assert spark._jvm is not None
     for rule in IN_VAIN:
         found = spark._jvm.java.lang.Class.forName(f"org.apache.spark.sql.{rule}$")
@@ -26,6 +30,7 @@ def test_each_rule_that_is_left_out_is_one_of_sparks(spark: SparkSession) -> Non
         assert rule in optimizer, (
             f"{rule} is no rule of the optimizer's: to exclude it does nothing"
         )
+        assert f"org.apache.spark.sql.{rule}" not in kept, f"Spark goes by {rule} all the same"
 
 
 def test_a_rule_that_the_user_left_out_stays_left_out(spark: SparkSession) -> None:

@@ -21,7 +21,6 @@ IN_VAIN = (
     "execution.datasources.PruneFileSourcePartitions",
     "execution.datasources.PushVariantIntoScan",
     "execution.datasources.SchemaPruning",
-    "execution.datasources.v2.V2ScanRelationPushDown",
 )
 
 
