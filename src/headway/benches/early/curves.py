@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 
-from headway.dashboard.draw.plots import WIDE, Series
-from headway.dashboard.early.draw import ProgressPlot, draw_over_progress, figure_text
+from headway.dashboard.draw.plots import Series
+from headway.dashboard.early.draw import ProgressPlot, figure_text
+from headway.dashboard.early.page import figure
 from headway.dashboard.page import document
 
 
@@ -35,22 +35,22 @@ class Lines:
 
 def write_lines(path: Path, plots: Sequence[Lines]) -> Path:
     """Write the plots to one page that opens anywhere."""
-    parts = "".join(figure(plot) for plot in plots)
+    parts = "".join(figure(over_progress(plot), wide=True) for plot in plots)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(document("How early answers converge", f"<h1>Convergence</h1>{parts}"))
+    path.write_text(
+        document(
+            "How early answers converge", f"<h1>Convergence</h1><div class='plots'>{parts}</div>"
+        )
+    )
     return path
 
 
-def figure(plot: Lines) -> str:
-    """One plot with the names of its lines."""
+def over_progress(plot: Lines) -> ProgressPlot:
+    """A plot as it is drawn."""
     points = len(plot.curves[0].values)
     shares = tuple((n + 1) / points for n in range(points))
     tips = tuple(
         "\n".join(f"{one.name}: {one.values[n]:.3g}" for one in plot.curves) for n in range(points)
     )
     series = tuple(Series(one.name, f"row{n}", one.values) for n, one in enumerate(plot.curves))
-    drawn = draw_over_progress(ProgressPlot(plot.title, shares, series, figure_text, tips), WIDE)
-    keys = "".join(
-        f"<span class='key row{n}'>{escape(one.name)}</span>" for n, one in enumerate(plot.curves)
-    )
-    return f"<h2>{escape(plot.title)}</h2><p>{keys}</p>{drawn}"
+    return ProgressPlot(plot.title, shares, series, figure_text, tips)
