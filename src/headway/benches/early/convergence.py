@@ -9,23 +9,21 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from headway.benches.early.curves import Lines, write_lines
+from headway.benches.early.given import given
 from headway.benches.options import BenchOptions, progress
 from headway.early.sampling import Sampling
 from headway.engine.early.ask import ask
-from headway.engine.early.proving.made import made_table, name_file
+from headway.engine.early.proving.made import made_table
 from headway.engine.spark.session import open_session
 from headway.workloads.progressive import (
     CLICK_THROUGH,
     MEAN_VISIT,
     REAL_CLICKS,
     REAL_FILES,
-    REAL_TABLES,
     SHOWN,
     Tables,
-    made_tables,
     top_correlated,
 )
-from headway.workloads.real import REAL, find_real
 
 SENTENCE = "How early answers converge: top-k precision, click-through rates, rare groups."
 TAKES_DATA = True
@@ -37,13 +35,12 @@ Rates = Mapping[int, float]
 def run(options: BenchOptions) -> dict[str, Any]:
     """Ask the workloads of paper 5 early (section 5.3.8), and draw how the answers converge."""
     rows, points = (40_000, 10) if options.quick else (1_000_000, 50)
-    files = {name: find_real(name, options.data) for name in REAL_FILES} if options.data else {}
+    asked = given(options, rows, REAL_FILES)
     with TemporaryDirectory(prefix="headway-convergence-") as place, progress(3, "asking") as bar:
         spark = open_session("local[2]")
         try:
-            for name, path in files.items():
-                name_file(spark, name, path, REAL[name].schema)
-            tables, folder = REAL_TABLES if files else made_tables(rows), Path(place)
+            asked.name_in(spark)
+            tables, folder = asked.tables, Path(place)
             top = precisions(folder, tables, points)
             bar.advance(note="top-k")
             errors = rate_errors(folder, tables, points)
@@ -59,7 +56,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
         "ctr_error_at_20_percent": at(errors[0], fifth, 4),
         "groups_missing_at_20_percent": at(rare[0], fifth, 3),
         "group_error_at_20_percent": at(rare[1], fifth, 4),
-        "data": ", ".join(path.name for path in files.values()) or f"made, {rows} rows",
+        "data": asked.said,
         "points": points,
         "plots": drawn.name,
     }

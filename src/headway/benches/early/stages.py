@@ -10,15 +10,15 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from headway.benches.early.early import ratio
+from headway.benches.early.given import given
 from headway.benches.options import Bar, BenchOptions, progress
 from headway.clock import SystemClock
 from headway.early.sampling import Sampling
-from headway.engine.early.proving.made import made_table, name_file
+from headway.engine.early.proving.made import made_table
 from headway.engine.early.proving.pipeline import Ran, ThreeStages
 from headway.engine.spark.session import open_session
 from headway.errors import RunError
-from headway.workloads.progressive import PER_AD, PER_USER, RATES, REAL_TABLES, made_tables
-from headway.workloads.real import REAL, find_real
+from headway.workloads.progressive import PER_AD, PER_USER, RATES
 
 SENTENCE = "Click-through rates by three jobs: stages at once, against one after the other."
 TAKES_DATA = True
@@ -30,25 +30,22 @@ def run(options: BenchOptions) -> dict[str, Any]:
     rows, points = (400_000, 4) if options.quick else (20_000_000, 10)
     repeats = options.repeats or (1 if options.quick else 3)
     bar_of = progress(1 + 4 * (repeats + 1), "stages")
-    shown = find_real("impressions", options.data) if options.data else None
+    asked = given(options, rows, ("impressions",))
     with TemporaryDirectory(prefix="headway-stages-") as place, bar_of as bar:
         spark = open_session("local[2]", {"spark.driver.memory": "8g"})
         try:
-            if shown is not None:
-                name_file(spark, "impressions", shown, REAL["impressions"].schema)
-            wanted = made_tables(rows) if shown is None else REAL_TABLES
+            asked.name_in(spark)
             by_user = Sampling("key", ("user",), points)
             tables = {
-                "clicks": made_table(wanted.clicks, by_user, Path(place) / "clicks"),
-                "impressions": made_table(wanted.impressions, by_user, Path(place) / "shown"),
+                "clicks": made_table(asked.tables.clicks, by_user, Path(place) / "clicks"),
+                "impressions": made_table(asked.tables.impressions, by_user, Path(place) / "shown"),
             }
             bar.advance(note="tables")
             pipeline = ThreeStages(STAGES, tables, SystemClock())
             rounds = [one_round(pipeline, Path(place), bar) for _ in range(repeats + 1)]
         finally:
             spark.stop()
-    data = f"made, {rows} rows" if shown is None else shown.name
-    figures = figures_of(rounds[1:]) | {"data": data, "points": points, "repeats": repeats}
+    figures = figures_of(rounds[1:]) | {"data": asked.said, "points": points, "repeats": repeats}
     options.keep("stages", figures)
     return figures
 

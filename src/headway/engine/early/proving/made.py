@@ -7,7 +7,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from headway.early.sampling import Sampling
-from headway.engine.early.sources import our_spark
+from headway.engine.early.sources import format_of, our_spark
 from headway.engine.early.storage import Stored, annotate
 
 
@@ -18,9 +18,5 @@ def made_table(sql: str, sampling: Sampling, folder: Path) -> Stored:
 
 def name_file(spark: SparkSession, name: str, path: Path, schema: str) -> None:
     """Let the queries of a session read a file of records by a name."""
-    reader = spark.read.schema(schema)
-    if ".jsonl" in path.name:
-        rows = reader.json(str(path))
-    else:
-        rows = reader.csv(str(path), header=True, sep="\t" if ".tsv" in path.name else ",")
-    rows.createOrReplaceTempView(name)
+    reader = spark.read.schema(schema).option("header", True)
+    reader.format(format_of(path)).load(str(path)).createOrReplaceTempView(name)
