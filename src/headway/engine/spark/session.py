@@ -41,6 +41,9 @@ OUR_SETTINGS = {
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.adaptive.enabled": "false",
+    # Stock Spark keeps 100 compiled classes; two questions of ten tables need more, and then each
+    # time they are asked all of them are compiled again.
+    "spark.sql.codegen.cache.maxEntries": "1000",
     "spark.sql.streaming.stateStore.providerClass": ROCKSDB,
     # The gate closes windows itself, so Spark need not start a batch whenever the watermark moves.
     "spark.sql.streaming.noDataMicroBatches.enabled": "false",
