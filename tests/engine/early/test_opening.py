@@ -9,11 +9,11 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from headway.early.chunks import Chunk
-from headway.engine.early import storage
+from headway.engine.early import opening, storage
 from headway.engine.early.ask import ask, progress
 from headway.engine.early.evaluate import SqlPlan
-from headway.engine.early.opening import OPEN, PLAIN, Clusters, _opened
-from headway.engine.early.storage import Stored, open_stored, read_upto
+from headway.engine.early.opening import PLAIN, Clusters, _opened
+from headway.engine.early.storage import Stored, open_stored, view_upto
 from headway.errors import QueryError
 from headway.measure.costs.lanes import Lanes
 
@@ -134,20 +134,24 @@ def test_what_has_no_hash_of_its_own_lies_anywhere(spark: SparkSession, tmp_path
     doubles = progress(keyed(spark, 50, "double"), by="k", points=2, folder=tmp_path / "doubles")
     whole = progress(keyed(spark, 50), points=2, folder=tmp_path / "whole")
     assert doubles.clusters == whole.clusters == Clusters()
-    assert read_upto(spark, doubles, 1).count() == 50
+    assert spark.table(view_upto(spark, doubles, 1)).count() == 50
 
 
 def test_files_stay_open_for_the_next_question_but_not_for_ever(
-    spark: SparkSession, tmp_path: Path
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stored = progress(keyed(spark, 50), by="k", points=2, folder=tmp_path / "t")
     again = open_stored(tmp_path / "t")
     assert again.clusters == stored.clusters
-    assert sum(row["v"] for row in read_upto(spark, again, 1).collect()) == sum(range(50))
-    held = list(_opened)[-1]
-    read_upto(spark, stored, 1)
-    assert list(_opened)[-1] == held
-    assert len(_opened) <= OPEN
+    view = view_upto(spark, again, 1)
+    assert sum(row["v"] for row in spark.table(view).collect()) == sum(range(50))
+    assert view_upto(spark.newSession(), stored, 1) == view
+    monkeypatch.setattr(opening, "OPEN", 2)
+    others = [view_upto(spark, stored, last, last) for last in range(2)]
+    assert list(_opened.values()) == others
+    assert spark.catalog.tableExists(others[0])
+    assert not spark.catalog.tableExists(view)
+    assert spark.table(view_upto(spark, stored, 1)).count() == 50
 
 
 def test_keys_from_two_tables_in_a_union_are_one_group(spark: SparkSession, tmp_path: Path) -> None:

@@ -11,15 +11,15 @@ from pyspark.sql.functions import udf
 
 from headway.early.sampling import Sampling
 from headway.engine.early.ask import ask, progress
-from headway.engine.early.storage import MANIFEST, open_stored, read_upto
+from headway.engine.early.storage import MANIFEST, open_stored, view_upto
 from headway.errors import QueryError, RunError
 
 pytestmark = pytest.mark.spark
 
 
 def rows_of(spark: SparkSession, folder: Path, last: int) -> list[tuple[int, int]]:
-    frame = read_upto(spark, open_stored(folder), last)
-    return sorted((row["id"], row["hw_from"]) for row in frame.collect())
+    rows = spark.sql(f"SELECT id, hw_from FROM {view_upto(spark, open_stored(folder), last)}")
+    return sorted((row["id"], row["hw_from"]) for row in rows.collect())
 
 
 def test_annotating_twice_gives_the_same_progress(spark: SparkSession, tmp_path: Path) -> None:
@@ -51,8 +51,9 @@ def test_each_strategy_lets_tuples_in_as_it_says(
     if entering is not None:
         assert stored.entering == entering
     else:
-        first = read_upto(spark, stored, 0).groupBy("rare").count().collect()
-        assert {row["rare"]: row["count"] for row in first} == {True: 3, False: 10}
+        view = view_upto(spark, stored, 0)
+        first = spark.sql(f"SELECT rare, count(*) FROM {view} GROUP BY rare").collect()
+        assert dict(map(tuple, first)) == {True: 3, False: 10}
 
 
 def test_tuples_that_stay_for_a_while_leave_again(spark: SparkSession, tmp_path: Path) -> None:

@@ -150,8 +150,7 @@ def plan_question(tables: Tables, sql: str) -> SqlPlan:
 
 def recomputed(tables: Tables, sql: str, point: int) -> DataFrame:
     """One point by itself, over its tuples: always right, only slower."""
-    tables.stabbed(point)
-    rows = analysed(tables.session, totally_ordered(sql))
+    rows = analysed(tables.session, tables.stabbed(totally_ordered(sql), point))
     until = point + 1 if point < tables.points - 1 else FOREVER
     named = rows.toDF(*(f"c{n}" for n in range(len(rows.columns))))
     return named.select("*", F.lit(point).alias(FROM), F.lit(until).alias(UNTIL))

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
-# Files that stay open for the next question, by table and slice; each is a list of names.
-OPEN = 64
+# Slices of tables that stay open for the next question, each a view of some files.
+OPEN = 256
 # Types whose hash is the same wherever Spark computes it.
 PLAIN = ("tinyint", "smallint", "int", "bigint", "date", "boolean", "string")
 
@@ -24,8 +25,9 @@ class Clusters:
     count: int = 0
 
 
-_opened: OrderedDict[tuple[object, ...], Any] = OrderedDict()
+_opened: OrderedDict[tuple[object, ...], str] = OrderedDict()
 _lock = threading.Lock()
+_numbers = itertools.count()
 
 
 def clusters_of(by: tuple[str, ...], schema: StructType, count: int) -> Clusters:
@@ -51,39 +53,43 @@ def clustered_name(name: str, cluster: int) -> str:
 
 def open_files(
     spark: SparkSession, paths: list[str], schema: StructType, clusters: Clusters, in_order: bool
-) -> DataFrame:
-    """The rows of files, in which Spark need not bring together what lies together already.
+) -> str:
+    """The rows of files as a view that all sessions see, by its name; files are opened once.
 
-    Nor sort each file by the key of its cluster where it is `in_order` so.
+    Spark need not bring together in it what lies together already, nor sort each file by the key
+    of its cluster where it is `in_order` so.
     """
-    jvm: Any = spark._jvm
-    key = (spark.sparkContext.applicationId, tuple(paths), schema.json(), clusters)
-    plan = kept_open(key)
-    if plan is None:
-        plan = spark.read.schema(schema).parquet(*paths)._jdf.queryExecution().analyzed()
-        keep_open(key, plan)
-    if plan.getClass().getSimpleName() == "LogicalRelation":
-        plan = apart(spark, plan, clusters, in_order)
-    dataset = jvm.org.apache.spark.sql.classic.Dataset.ofRows(spark._jsparkSession, plan)
-    return DataFrame(dataset, spark)
-
-
-def kept_open(key: tuple[object, ...]) -> Any:
-    """Files that an earlier question has opened, or None."""
+    application = str(spark.sparkContext.applicationId)
+    # A scan goes by the settings of the session that opened it.
+    settings = spark.conf.get("spark.sql.sources.bucketing.enabled")
+    key = (application, tuple(paths), schema.json(), clusters, in_order, settings)
     with _lock:
         if key in _opened:
             _opened.move_to_end(key)
-        return _opened.get(key)
+            return _opened[key]
+    view = f"hwrows_{next(_numbers)}"
+    frame = (
+        spark.read.schema(schema).parquet(*paths) if paths else spark.createDataFrame([], schema)
+    )
+    plan = frame._jdf.queryExecution().analyzed()
+    if plan.getClass().getSimpleName() == "LogicalRelation":
+        plan = apart(spark, plan, clusters, in_order)
+    dataset = spark._jvm.org.apache.spark.sql.classic.Dataset  # type: ignore[union-attr]
+    dataset.ofRows(spark._jsparkSession, plan).createGlobalTempView(view)
+    name = f"`{spark.conf.get('spark.sql.globalTempDatabase')}`.`{view}`"
+    keep_open(spark, key, name)
+    return name
 
 
-def keep_open(key: tuple[object, ...], plan: Any) -> None:
-    """Keep files open, in place of those that nobody has asked for, or whose Spark is gone."""
+def keep_open(spark: SparkSession, key: tuple[object, ...], name: str) -> None:
+    """Keep a view, in place of those that nobody has asked for, or whose Spark is gone."""
     with _lock:
         for other in [one for one in _opened if one[0] != key[0]]:
             del _opened[other]
-        _opened[key] = plan
-        while len(_opened) > OPEN:
-            _opened.popitem(last=False)
+        _opened[key] = name
+        gone = [_opened.popitem(last=False)[1] for _ in range(len(_opened) - OPEN)]
+    for each in gone:
+        spark.catalog.dropGlobalTempView(each.split("`")[-2])
 
 
 def apart(spark: SparkSession, plan: Any, clusters: Clusters, in_order: bool) -> Any:

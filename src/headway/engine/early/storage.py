@@ -83,9 +83,13 @@ class Stored:
         """What answers over this table depend on."""
         return self.sampling.as_json(), self.entering, self.source
 
-    def read(self, spark: SparkSession, last: int, first: int = 0) -> DataFrame:
-        """The tuples that enter between two points, with their progress."""
-        return read_upto(spark, self, last, first)
+    def view(self, spark: SparkSession, name: str, last: int, first: int = 0) -> str:
+        """The tuples that enter between two points, with their progress, as SQL."""
+        return view_upto(spark, self, last, first)
+
+    def unread(self, spark: SparkSession, name: str) -> str:
+        """The first tuples, whose files are opened anyway, to ask for types."""
+        return view_upto(spark, self, 0)
 
 
 def annotate(df: DataFrame, sampling: Sampling, folder: str | Path, source: str = "") -> Stored:
@@ -240,8 +244,8 @@ def open_stored(folder: str | Path) -> Stored:
         raise QueryError(f"{target} cannot be read ({error}); annotate the table again") from error
 
 
-def read_upto(spark: SparkSession, stored: Stored, last: int, first: int = 0) -> DataFrame:
-    """The tuples that enter between two points, with their progress.
+def view_upto(spark: SparkSession, stored: Stored, last: int, first: int = 0) -> str:
+    """The tuples that enter between two points, with their progress, as SQL.
 
     Only buckets that hold some are read; tuples that are there from the start always are.
     """
@@ -253,14 +257,9 @@ def read_upto(spark: SparkSession, stored: Stored, last: int, first: int = 0) ->
     schema = StructType([*stored.schema.fields]).add(FROM, IntegerType())
     if not stored.sampling.inclusive:
         schema = schema.add(UNTIL, IntegerType())
-    if not paths:
-        frame = spark.createDataFrame([], schema)
-    else:
-        # Files are sorted by point and key, so those of a single point by the key.
-        alone = len(wanted) == 1 and laid[wanted[0]].first == laid[wanted[0]].last
-        frame = open_files(spark, paths, schema, stored.clusters, in_order=alone)
-    if laid[wanted[-1]].last > last:
-        frame = frame.where(F.col(FROM) <= last)
-    if laid[wanted[0]].first < first:
-        frame = frame.where(F.col(FROM) >= first)
-    return frame
+    # Files are sorted by point and key, so those of a single point by the key.
+    alone = len(wanted) == 1 and laid[wanted[0]].first == laid[wanted[0]].last
+    view = open_files(spark, paths, schema, stored.clusters, in_order=alone)
+    inside = [f"{FROM} <= {last}"] if laid[wanted[-1]].last > last else []
+    inside += [f"{FROM} >= {first}"] if laid[wanted[0]].first < first else []
+    return f"(SELECT * FROM {view} WHERE {' AND '.join(inside)})" if inside else view

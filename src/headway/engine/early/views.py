@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -11,7 +11,7 @@ import pyarrow as pa
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import AnalysisException, ParseException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import ArrayType, DataType, MapType, StructType, UserDefinedType
+from pyspark.sql.types import StructType
 
 from headway.early.chunks import Chunk, Size
 from headway.early.contracts import Contract
@@ -57,7 +57,8 @@ class Source(Protocol):
     def anew(self) -> bool: ...
     @property
     def said(self) -> tuple[object, ...]: ...
-    def read(self, spark: SparkSession, last: int, first: int = 0) -> DataFrame: ...
+    def view(self, spark: SparkSession, name: str, last: int, first: int = 0) -> str: ...
+    def unread(self, spark: SparkSession, name: str) -> str: ...
 
 
 def session_beside(spark: SparkSession) -> SparkSession:
@@ -78,9 +79,7 @@ class Tables:
     stored: Mapping[str, Source]
     points: int
     batch: int = 1
-    _made: set[str] = field(default_factory=set, compare=False)
     _types: dict[str, list[str]] = field(default_factory=dict, compare=False)
-    _empty: list[str] = field(default_factory=list, compare=False)
 
     def filled(self, sql: str, chunk: Chunk, alone: bool = False) -> str:
         """SQL of ours over the tables that it reads, at the points of a chunk.
@@ -88,10 +87,12 @@ class Tables:
         Tuples that entered before the chunk are in it from its first point on; `alone` leaves them
         out.
         """
-        read = [name for name in self.stored if f"`hw_{name}`" in sql]
-        tables = [f"`hw_{name}` AS ({self._at(name, chunk, alone)})" for name in read]
-        text = at_points(sql, chunk)
-        return f"WITH {', '.join(tables)} {text}" if tables else text
+        tables = (f"`hw_{name}` AS ({self._at(name, chunk, alone)})" for name in self._read(sql))
+        return with_tables(at_points(sql, chunk), tables)
+
+    def _read(self, sql: str) -> list[str]:
+        """The tables that SQL of ours reads."""
+        return [name for name in self.stored if f"`hw_{name}`" in sql]
 
     def _at(self, name: str, chunk: Chunk, alone: bool) -> str:
         """The tuples of a table that hold in a chunk, none earlier than its first point."""
@@ -105,35 +106,24 @@ class Tables:
         shown = [*quoted(one.columns), f"{begun} AS {FROM}", f"CAST({end} AS INT) AS {UNTIL}"]
         return f"SELECT {', '.join(shown)} FROM {view}{held}"
 
-    def stabbed(self, point: int) -> None:
-        """Make the tables themselves hold the tuples of one point, and nothing of progress."""
+    def stabbed(self, sql: str, point: int, but: Collection[str] = ()) -> str:
+        """A query over the tuples of one point, and nothing of progress; `but` some as they are."""
+        tables = []
         for name, one in self.stored.items():
-            frame = self._upto(name, point)
-            if not one.inclusive:
-                frame = frame.where(self._held(one, point))
-            frame.selectExpr(*quoted(one.columns)).createOrReplaceTempView(name)
+            held = "" if one.inclusive else f" WHERE {self._held(one, point)}"
+            if name not in but:
+                rows = f"SELECT {', '.join(quoted(one.columns))} FROM {self._view(name, point)}"
+                tables.append(f"`{name}` AS ({rows}{held})")
+        return with_tables(as_table(sql), tables)
 
     def unread(self, sql: str) -> str:
-        """A query over tables of the same columns that hold nothing: to ask for types, no more."""
-        if not self._empty:
-            for name, one in self.stored.items():
-                columns = [
-                    f"CAST(NULL AS {self._said(field.dataType)}) AS `{field.name}`"
-                    for field in one.schema
-                ]
-                plain = f"SELECT {', '.join(columns)}"
-                self._empty.append(f"`{name}` AS ({plain})")
-                self._empty.append(f"`hw_{name}` AS ({plain}, 0 AS {FROM}, 0 AS {UNTIL})")
-        # A comment may end the query, so what follows it begins a line.
-        query = f"{sql.strip().removesuffix(';')}\n"
-        return f"WITH {', '.join(self._empty)} SELECT * FROM ({query})"
+        """A query over tables of the same columns: to ask for types, no more."""
+        tables = (f"`{name}` AS ({self._unread(name)})" for name in self.stored)
+        return with_tables(as_table(sql), tables)
 
-    def _said(self, kind: DataType) -> str:
-        """A type as SQL has it; names inside it may need quotes, which Spark knows to set."""
-        if not isinstance(kind, ArrayType | MapType | StructType | UserDefinedType):
-            return kind.simpleString()
-        jvm: Any = self.session._jvm
-        return str(jvm.org.apache.spark.sql.types.DataType.fromJson(kind.json()).sql())
+    def _unread(self, name: str) -> str:
+        one = self.stored[name]
+        return f"SELECT {', '.join(quoted(one.columns))} FROM {one.unread(self.session, name)}"
 
     def open_upto(self, last: int) -> None:
         """Open the files of all tables up to a point."""
@@ -154,18 +144,9 @@ class Tables:
         return f"{end} > {point} AND {start} < {end}"
 
     def _view(self, name: str, last: int, first: int = 0) -> str:
-        """A view of the tuples that enter between two points; of files it is made once."""
-        at_rest = isinstance(self.stored[name], Stored)
-        view = f"hwrows_{name}_{first}_{last}" if at_rest else f"hwrows_{name}"
-        if not at_rest or view not in self._made:
-            self._upto(name, last, first).createOrReplaceTempView(view)
-            self._made.add(view)
-        return f"`{view}`"
-
-    def _upto(self, name: str, last: int, first: int = 0) -> DataFrame:
-        """The tuples of a table that enter between two points."""
+        """The tuples of a table that enter between two points, as SQL."""
         bounds = ((last + 1) * self.batch - 1, first * self.batch)
-        return self.stored[name].read(self.session, *bounds)
+        return self.stored[name].view(self.session, name, *bounds)
 
     def size(self) -> Size:
         """How many tuples of moving tables there are, and the part that is in by each point."""
@@ -181,11 +162,35 @@ class Tables:
 
     def types(self, sql: str, texts: Sequence[str]) -> list[str]:
         """The types of expressions over a relation, as Spark finds them; it is asked once."""
-        asked = f"SELECT {', '.join(texts)} FROM ({at_points(sql, Chunk(0, 0))})"
+        asked = f"SELECT {', '.join(texts)} FROM ({sql})"
         if asked not in self._types:
-            found = analysed(self.session, self.unread(asked)).schema
+            empty = (
+                f"`hw_{name}` AS (SELECT *, 0 AS {FROM}, 0 AS {UNTIL} FROM ({self._unread(name)}))"
+                for name in self._read(sql)
+            )
+            text = with_tables(at_points(asked, Chunk(0, 0)), empty)
+            found = analysed(self.session, text).schema
             self._types[asked] = [field.dataType.simpleString() for field in found]
         return self._types[asked]
+
+
+def with_tables(sql: str, tables: Iterable[str]) -> str:
+    """SQL over tables that are said in it.
+
+    >>> with_tables("SELECT * FROM t", ["t AS (SELECT 1)"])
+    'WITH t AS (SELECT 1) SELECT * FROM t'
+    """
+    said = ", ".join(tables)
+    return f"WITH {said} {sql}" if said else sql
+
+
+def as_table(query: str) -> str:
+    """A query as one that reads it, so that it may begin with tables of its own.
+
+    A comment may end it, so what follows begins a line.
+    """
+    text = query.strip().removesuffix(";")
+    return f"SELECT * FROM ({text}\n)"
 
 
 def at_points(sql: str, chunk: Chunk) -> str:

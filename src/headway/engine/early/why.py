@@ -83,9 +83,9 @@ class Lineage:
     def _replayed(self, point: int, found: dict[str, Any], wanted: dict[str, Any]) -> Why:
         """Run the query over the traced tuples alone."""
         tuples = {name: frame.toArrow() for name, frame in found.items()}
-        self._tables.stabbed(point)
         session = self._tables.session
         for name, rows in tuples.items():
             schema = self._tables.stored[name].schema
             session.createDataFrame(rows, schema=schema).createOrReplaceTempView(name)
-        return Why(tuples, analysed(session, self._plan.said).toArrow())
+        text = self._tables.stabbed(self._plan.said, point, but=tuples)
+        return Why(tuples, analysed(session, text).toArrow())

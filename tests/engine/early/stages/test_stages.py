@@ -139,7 +139,7 @@ def test_a_reducer_answers_as_the_aggregate_that_it_computes(
 ) -> None:
     table = clicks
     if by == "row":
-        frame = clicks.read(spark, POINTS).select("user", "size")
+        frame = spark.table(clicks.view(spark, "clicks", POINTS)).select("user", "size")
         table = progress(frame, points=3, folder=tmp_path / "by_row")
     asked = ask(reducer, {"clicks": table}, chunk=2)
     assert asked.forgets == (by == "user")

@@ -63,6 +63,7 @@ class Fed:
 
     stage: Stage
     parts: tuple[Part, ...] = field(default=())
+    _empty: str = field(default="", compare=False)
 
     @property
     def schema(self) -> StructType:
@@ -111,15 +112,24 @@ class Fed:
     def said(self) -> tuple[object, ...]:
         return ("stage", self.stage.identity)
 
-    def read(self, spark: SparkSession, last: int, first: int = 0) -> DataFrame:
-        """The rows that were handed over; before that, none, in the right columns."""
+    def view(self, spark: SparkSession, name: str, last: int, first: int = 0) -> str:
+        """The rows that were handed over, as a view of this table's name."""
         wanted = [part for part in self.parts if part.chunk.last >= first or self.contract.at_start]
         if not wanted:
-            times = StructType().add(FROM, IntegerType()).add(UNTIL, IntegerType())
-            return spark.createDataFrame([], StructType([*self.schema, *times]))
+            return self.unread(spark, name)
         rows = reduce(DataFrame.unionAll, [part.read(spark) for part in wanted])
-        named = [f"c{n} AS `{name}`" for n, name in enumerate(self.columns)]
-        return rows.selectExpr(*named, FROM, UNTIL)
+        named = [f"c{n} AS `{column}`" for n, column in enumerate(self.columns)]
+        rows.selectExpr(*named, FROM, UNTIL).createOrReplaceTempView(f"hwrows_{name}")
+        return f"`hwrows_{name}`"
+
+    def unread(self, spark: SparkSession, name: str) -> str:
+        """No rows, in the right columns."""
+        if not self._empty:
+            times = StructType().add(FROM, IntegerType()).add(UNTIL, IntegerType())
+            rows = spark.createDataFrame([], StructType([*self.schema, *times]))
+            rows.createOrReplaceTempView(f"hwnone_{name}")
+            self._empty = f"`hwnone_{name}`"
+        return self._empty
 
 
 def check_columns(name: str, schema: StructType) -> None:
