@@ -30,8 +30,13 @@ COMPILER = (
     "-XX:Tier4BackEdgeThreshold=400000"
 )
 # On few cores the threads of Java's default collector compete with the tasks; one that stops for
-# some milliseconds instead, and has no threads, makes the first minute's p99 a third.
-COLLECTOR, FEW_CORES = "-XX:+UseSerialGC", 4
+# some milliseconds instead, and has no threads, makes the first minute's p99 a third. It stops
+# when what is new has filled its part of the heap, which Java begins small: a checkpoint every few
+# seconds filled it each time, and waited for it. So the heap begins as large as it may become (of
+# a quarter of the machine), and half of it is for what is new. Nor does Java stop for the room
+# of Spark's classes, twice in the first seconds, where it may have as much as they need.
+COLLECTOR = "-XX:+UseSerialGC -XX:NewRatio=1 -XX:InitialRAMPercentage=25 -XX:MetaspaceSize=256m"
+FEW_CORES = 4
 ELSEWHERE = ("JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "SPARK_SUBMIT_OPTS")
 
 
