@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,7 @@ from pyspark import cloudpickle
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from headway.engine.spark.realtime.needs import COLLECTOR
 from tests.engine import spark_pins
 from tests.engine.spark_pins import NumberSource
 
@@ -184,6 +186,35 @@ def test_two_garbage_collectors_end_a_jvm() -> None:
     ended = subprocess.run(both, capture_output=True, text=True, check=False)
     assert ended.returncode != 0
     assert "multiple garbage collectors selected" in (ended.stdout + ended.stderr).lower()
+
+
+def test_java_begins_with_a_small_part_of_the_heap_for_what_is_new() -> None:
+    def room_mb(*options: str) -> int:
+        asked = ["java", "-Xmx1g", "-XX:MaxRAM=16g", *options, "-XX:+PrintFlagsFinal", "-version"]
+        told = subprocess.run(asked, capture_output=True, text=True, check=True).stdout
+        found = re.search(r" NewSize +:?= (\d+)", told)
+        assert found is not None
+        return int(found[1]) >> 20
+
+    assert room_mb("-XX:+UseSerialGC") < 100
+    assert room_mb(*COLLECTOR.split()) == 512
+
+
+def test_compiled_classes_of_more_than_a_hundred_queries_are_kept(spark: SparkSession) -> None:
+    jvm: Any = spark._jvm
+    kept = jvm.org.apache.spark.sql.internal.StaticSQLConf.CODEGEN_CACHE_MAX_ENTRIES()
+    assert int(kept.defaultValueString()) == 100
+    compiled = jvm.org.apache.spark.metrics.source.CodegenMetrics.METRIC_COMPILATION_TIME()
+
+    def times() -> int:
+        before = compiled.getCount()
+        for n in range(110):
+            rows = spark.range(1).selectExpr(f"id + {n}")._jdf.queryExecution()  # type: ignore[operator]
+            rows.executedPlan().execute()
+        return int(compiled.getCount() - before)
+
+    assert times() >= 100
+    assert times() == 0
 
 
 def test_a_raw_local_file_system_is_not_what_hadoop_casts_to(spark: SparkSession) -> None:
