@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from headway.benches.options import Bar, BenchOptions, progress
 from headway.benches.outsider import Watched, watch
+from headway.benches.turns import Turn, Turns, watch_in_turns
 from headway.engine.stock.ratios import spread
 from headway.engine.stock.realtime import CountJob
 from headway.keep.pacing import Pace
@@ -31,9 +33,12 @@ WARM_RATE = 5.0  # records per second while a job warms up: about a batch for ea
 LONE_RATE = 0.5  # then: each finds an idle query, and has a batch of its own
 BUSY_RATE = 2_000.0
 CHECKPOINT_S = 2.5  # half of what Spark allows unasked: twice as many pauses to see
-# How long a job is fed, and how much of that is warm-up.
-SPANS_S: dict[Mode, tuple[float, float]] = {"micro-batch": (28.0, 10.0), "real-time": (35.0, 15.0)}
-QUICK_S = (13.0, 8.0)
+# From one checkpoint to the next: the interval and its pause. Two are further apart than this...
+LEAST_S = 1.5
+MOST_S = 3.3  # ...and closer than this.
+# How long a job of batches is fed, and how much of that is warm-up.
+SPAN_S, QUICK_S = (28.0, 10.0), (13.0, 8.0)
+QUICK_TURNS = Turns(warm_s=10.0, settle_s=3.0, measured_s=5.0, repeats=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,63 +55,78 @@ class Cost:
 
 
 def run(options: BenchOptions) -> dict[str, Any]:
-    """Measure both costs in turn, each job in a process of its own, seen from outside."""
+    """Measure both costs by turns, each job in a process of its own, seen from outside."""
     repeats = options.repeats or (1 if options.quick else 3)
-    found: dict[tuple[Mode, By], list[Cost]] = {}
-    jobs = list(jobs_of(repeats, options.quick))
+    turns = QUICK_TURNS if options.quick else Turns(20.0, 3.0, 10.0, 2 * repeats)
+    those = WHO["real-time"][: 2 if options.quick else 3]
     with (
         Broker() as broker,
         TemporaryDirectory(prefix="headway-bench-") as place,
-        progress(len(jobs), "fixed costs") as bar,
+        progress(2 * repeats + len(turns.of(len(those))), "fixed costs") as bar,
     ):
-        for number, (mode, by) in enumerate(jobs):
-            name = f"{mode}-{by}-{number}"
-            cost = measure(broker, Path(place) / name, mode, by, options.quick)
-            found.setdefault((mode, by), []).append(cost)
-            shown(bar, name, cost)
-    figures = figures_of(found, "micro-batch", "batch", "headway")
-    figures |= figures_of(found, "real-time", "boundary", "headway")
-    if not options.quick:
-        figures |= figures_of(found, "real-time", "boundary_metered", "metered")
-    figures |= {"repeats": repeats, "checkpoint_s": CHECKPOINT_S, "target_ratio": 0.6}
+        bench = Bench(broker, Path(place), bar)
+        batches = [
+            {by: bench.batches(by, options.quick) for by in WHO["micro-batch"]}
+            for _ in range(repeats)
+        ]
+        pauses = bench.pauses(those, turns)
+    figures = figures_of(batches, "batch", "headway") | figures_of(pauses, "boundary", "headway")
+    if "metered" in those:
+        figures |= figures_of(pauses, "boundary_metered", "metered")
+    figures |= {
+        "repeats": repeats, "checkpoint_s": CHECKPOINT_S, "target_ratio": 0.6,
+        "warm_up_s": turns.warm_s, "measured_s": turns.measured_s, "turns": turns.repeats,
+    }  # fmt: skip
     options.keep("floor", figures)
     return figures
 
 
-def jobs_of(repeats: int, quick: bool) -> Iterator[tuple[Mode, By]]:
-    """All jobs by turns; batches are alike, and every second round of them is enough.
+class Bench:
+    """What the jobs of this benchmark share."""
 
-    >>> [by for mode, by in jobs_of(2, quick=True)]
-    ['stock', 'headway', 'stock', 'headway', 'stock', 'headway']
-    """
-    for number in range(repeats):
-        for mode, those in WHO.items():
-            if mode == "real-time" or number % 2 == 0:
-                yield from ((mode, by) for by in those if not (quick and by == "metered"))
+    def __init__(self, broker: Broker, place: Path, bar: Bar) -> None:
+        self._broker, self._place, self._bar = broker, place, bar
+        self._made = 0
 
+    def _job(self, mode: Mode, by: By) -> CountJob:
+        """A job with topics and a folder of its own."""
+        name = f"{mode}-{by}-{self._made}"
+        self._made += 1
+        for topic in (name, f"{name}-out"):
+            self._broker.create(topic)
+        (self._place / name).mkdir()
+        return CountJob(
+            self._broker.address, name, f"{name}-out", self._place / name,
+            "stock" if by == "stock" else "headway", mode,
+            RealTime(checkpoint_s=CHECKPOINT_S), Pace(interval_s=0.0),
+            phases=mode == "micro-batch" or by == "metered",
+        )  # fmt: skip
 
-def shown(bar: Bar, name: str, cost: Cost) -> None:
-    """Say what a job has cost."""
-    bar.advance(note=f"{name}: {cost.ms:.0f} ms")
+    def batches(self, by: By, quick: bool) -> Cost:
+        """What batches of a single record cost one job."""
+        job = self._job("micro-batch", by)
+        seconds, warm_s = QUICK_S if quick else SPAN_S
+        steps = [(f"{warm_s - 2:g}s", WARM_RATE), (f"{seconds - warm_s + 2:g}s", LONE_RATE)]
+        watched = watch(job, Keyed(keys=100), steps, seconds)
+        each_ms = tuple(float(one) * 1e3 for one in batches_s(watched, warm_s))
+        cost = Cost(each_ms, phases_of(job.folder))
+        self._bar.advance(note=f"a batch of {by}: {cost.ms:.0f} ms")
+        return cost
 
+    def pauses(self, those: Sequence[By], turns: Turns) -> list[dict[By, Cost]]:
+        """What the checkpoints of each stretch cost, while the jobs have the host in turns."""
+        jobs = [self._job("real-time", by) for by in those]
 
-def measure(broker: Broker, folder: Path, mode: Mode, by: By, quick: bool) -> Cost:
-    """Run one job, and find what its fixed cost was."""
-    folder.mkdir()
-    for topic in (folder.name, f"{folder.name}-out"):
-        broker.create(topic)
-    job = CountJob(
-        broker.address, folder.name, f"{folder.name}-out", folder,
-        "stock" if by == "stock" else "headway", mode,
-        RealTime(checkpoint_s=CHECKPOINT_S), Pace(interval_s=0.0),
-        phases=mode == "micro-batch" or by == "metered",
-    )  # fmt: skip
-    lone = mode == "micro-batch"
-    seconds, warm_s = QUICK_S if quick else SPANS_S[mode]
-    steps = [(f"{warm_s - 2:g}s", WARM_RATE), (f"{seconds - warm_s + 2:g}s", LONE_RATE)]
-    watched = watch(job, Keyed(keys=100), steps if lone else BUSY_RATE, seconds)
-    each_s = batches_s(watched, warm_s) if lone else pauses_s(watched, warm_s)
-    return Cost(tuple(float(one) * 1e3 for one in each_s), phases_of(folder))
+        def told(turn: Turn) -> None:
+            doing = "checkpoints of" if turn.measured_s else "warming up"
+            self._bar.advance(note=f"{doing} {those[turn.who]}")
+
+        found = watch_in_turns(jobs, Keyed(keys=100), BUSY_RATE, turns, told)
+        phases = [phases_of(job.folder) for job in jobs]
+        return [
+            {by: Cost(pauses_ms(found[n][stretch]), phases[n]) for n, by in enumerate(those)}
+            for stretch in range(turns.repeats)
+        ]
 
 
 def batches_s(watched: Watched, warm_s: float) -> Sequence[float]:
@@ -115,11 +135,21 @@ def batches_s(watched: Watched, warm_s: float) -> Sequence[float]:
     return [one for one in late if np.isfinite(one)]
 
 
-def pauses_s(watched: Watched, warm_s: float) -> Sequence[float]:
-    """The worst latency of each checkpoint interval."""
-    cycles = np.floor((watched.due_s - warm_s) / CHECKPOINT_S).astype(int)
-    late = np.nan_to_num(watched.late_s, nan=0.0)
-    return [late[cycles == n].max() for n in range(int(cycles.max())) if (cycles == n).any()]
+def pauses_ms(late_s: NDArray[np.float64], rate: float = BUSY_RATE) -> tuple[float, ...]:
+    """The worst latency at each checkpoint of a stretch, in which records came at a steady rate.
+
+    >>> late_s = np.zeros(14_000)
+    >>> late_s[[1_000, 1_100, 7_000]] = 0.3, 0.2, 0.4
+    >>> pauses_ms(late_s)
+    (400.0, 300.0)
+    """
+    left, found = np.nan_to_num(late_s, nan=0.0), []
+    for _ in range(int(len(late_s) / rate / MOST_S)):
+        worst = int(left.argmax())
+        found.append(float(left[worst]) * 1e3)
+        near = int(LEAST_S * rate)
+        left[max(0, worst - near) : worst + near] = 0.0
+    return tuple(found)
 
 
 def phases_of(folder: Path) -> dict[str, float]:
@@ -132,11 +162,9 @@ def phases_of(folder: Path) -> dict[str, float]:
     }
 
 
-def figures_of(
-    found: dict[tuple[Mode, By], list[Cost]], mode: Mode, what: str, by: By
-) -> dict[str, Any]:
+def figures_of(rounds: Sequence[dict[By, Cost]], what: str, by: By) -> dict[str, Any]:
     """The ratio of one cost over all rounds, how it varies between them, and where it goes."""
-    stock, ours = found[mode, "stock"], found[mode, by]
+    stock, ours = [one["stock"] for one in rounds], [one[by] for one in rounds]
     ratios = [b.ms / a.ms for a, b in zip(stock, ours, strict=True)]
     stock_ms, ours_ms = (
         float(np.median([ms for c in these for ms in c.each_ms])) for these in (stock, ours)
