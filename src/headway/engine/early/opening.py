@@ -89,7 +89,7 @@ def keep_open(spark: SparkSession, key: tuple[object, ...], name: str) -> None:
         _opened[key] = name
         gone = [_opened.popitem(last=False)[1] for _ in range(len(_opened) - OPEN)]
     for each in gone:
-        spark.catalog.dropGlobalTempView(each.split("`")[-2])
+        spark.sql(f"DROP VIEW IF EXISTS {each}")
 
 
 def apart(spark: SparkSession, plan: Any, clusters: Clusters, in_order: bool) -> Any:
