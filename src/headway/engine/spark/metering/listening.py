@@ -128,8 +128,11 @@ def as_plain(progress: Any, rows: Any) -> dict[str, Any]:
             if isinstance(described[name], str):
                 with suppress(ValueError):  # offsets of some sources are text and nothing else
                     described[name] = json.loads(described[name])
+    # By its names: at the end of a Java collection PySpark has an exception to understand, and asks
+    # of a dozen kinds whether it is one of them, each of which py4j looks for in every jar.
+    seen = progress.observedMetrics()
     plain["observed"] = {
-        name: cloudpickle.loads(rows.toPyRow(row)).asDict()
-        for name, row in dict(progress.observedMetrics()).items()
+        name: cloudpickle.loads(rows.toPyRow(seen[name])).asDict()
+        for name in plain.get("observedMetrics", ())
     }
     return plain
