@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark import cloudpickle
+from pyspark.errors.exceptions import captured
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -255,3 +256,22 @@ def test_a_local_checkpoint_is_a_leaf_and_a_cached_query_is_not(spark: SparkSess
         assert len(spark.sparkContext.statusTracker().getJobIdsForGroup(None)) > len(jobs)
     finally:
         cached.unpersist()
+
+
+def test_the_end_of_a_java_collection_is_an_exception_that_pyspark_has_to_understand(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Any] = []
+
+    def counted(error: Any) -> Any:
+        asked.append(error)
+        return understood(error)
+
+    understood = captured.convert_exception
+    monkeypatch.setattr(captured, "convert_exception", counted)
+    jvm: Any = spark._jvm
+    held = jvm.java.util.HashMap({"a": 1})
+    assert held["a"] == 1 and len(held) == 1
+    assert not asked
+    assert dict(held) == {"a": 1}
+    assert "NoSuchElementException" in asked[0].toString()
