@@ -271,7 +271,8 @@ def test_the_end_of_a_java_collection_is_an_exception_that_pyspark_has_to_unders
     monkeypatch.setattr(captured, "convert_exception", counted)
     jvm: Any = spark._jvm
     held = jvm.java.util.HashMap({"a": 1})
-    assert held["a"] == 1 and len(held) == 1
+    assert held["a"] == 1
+    assert len(held) == 1
     assert not asked
     assert dict(held) == {"a": 1}
     assert "NoSuchElementException" in asked[0].toString()
