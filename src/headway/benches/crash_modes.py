@@ -54,8 +54,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
         tempfile.TemporaryDirectory(prefix="headway-crash-") as place,
         progress(times + 1, "kills") as bar,
     ):
-        for name in ("in", "out"):
-            broker.create(name)
+        broker.create("in", "out")
         records = topic("in", at=broker.at, schema=KEYED)
         flow = records.key("key").reduce(n="count(*)").to(f"{broker.at}/out")
         job = Job(flow, Path(place) / "run", SETTINGS)

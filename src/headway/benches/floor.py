@@ -92,8 +92,7 @@ class Bench:
         """A job with topics and a folder of its own."""
         name = f"{mode}-{by}-{self._made}"
         self._made += 1
-        for topic in (name, f"{name}-out"):
-            self._broker.create(topic)
+        self._broker.create(name, f"{name}-out")
         (self._place / name).mkdir()
         return CountJob(
             self._broker.address, name, f"{name}-out", self._place / name,

@@ -109,8 +109,7 @@ class Bench:
         folder = self.place / f"job-{self.done}"
         self.done += 1
         folder.mkdir()
-        for topic in (folder.name, f"{folder.name}-out"):
-            self.broker.create(topic)
+        self.broker.create(folder.name, f"{folder.name}-out")
         job = CountJob(
             self.broker.address, folder.name, f"{folder.name}-out", folder, "headway", mode,
             RealTime(checkpoint_s=self.span.checkpoint_s), Pace(interval_s=0.25), phases=phases,

@@ -77,8 +77,7 @@ class Bench:
         """A job with topics and a folder of its own."""
         name = f"job-{self.made}"
         self.made += 1
-        for topic in (name, f"{name}-out"):
-            self.broker.create(topic)
+        self.broker.create(name, f"{name}-out")
         folder = self.place / name
         folder.mkdir()
         knobs = RealTime(checkpoint_s=CHECKPOINT_S)

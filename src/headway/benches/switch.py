@@ -37,8 +37,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
         TemporaryDirectory(prefix="headway-bench-") as place,
         progress(changes, "changes of mode") as bar,
     ):
-        for topic in ("in", "out"):
-            broker.create(topic)
+        broker.create("in", "out")
         job = CountJob(
             broker.address, "in", "out", Path(place), mode="micro-batch",
             knobs=RealTime(checkpoint_s=CHECKPOINT_S), pace=Pace(interval_s=0.25),

@@ -99,8 +99,7 @@ def climb(
 ) -> list[dict[str, float]]:
     """One job under rates that rise."""
     folder.mkdir()
-    for topic in (folder.name, f"{folder.name}-out"):
-        broker.create(topic)
+    broker.create(folder.name, f"{folder.name}-out")
     job = CountJob(
         broker.address, folder.name, f"{folder.name}-out", folder, "headway", mode,
         RealTime(checkpoint_s=60.0), Pace(interval_s=0.25), workload.stateful,

@@ -119,14 +119,15 @@ class Broker:
         self.kill()
         shutil.rmtree(self._folder, ignore_errors=True)
 
-    def create(self, topic: str, partitions: int = 1, **settings: str) -> None:
-        """Make a topic; settings are Kafka's, with underscores for dots."""
+    def create(self, *topics: str, partitions: int = 1, **settings: str) -> None:
+        """Make topics of a kind; settings are Kafka's, with underscores for dots."""
         wanted = {name.replace("_", "."): value for name, value in settings.items()}
-        new = NewTopic(topic, partitions, 1, config=wanted)
+        new = [NewTopic(topic, partitions, 1, config=wanted) for topic in topics]
         admin = self._admin()  # its answers die with it
-        for made in admin.create_topics([new], operation_timeout=PATIENCE_S).values():
+        for made in admin.create_topics(new, operation_timeout=PATIENCE_S).values():
             made.result(PATIENCE_S)
-        wait_known(self._admin(), topic, partitions, self._clock, PATIENCE_S)
+        for topic in topics:
+            wait_known(self._admin(), topic, partitions, self._clock, PATIENCE_S)
 
     def grow(self, topic: str, partitions: int) -> None:
         """Give a topic more partitions."""

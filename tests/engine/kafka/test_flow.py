@@ -30,7 +30,7 @@ CLOCK = SystemClock()
 
 def counts(broker: Broker, topic: str) -> hw.Flow:
     """Running counts of each key, from one topic into another."""
-    broker.create(f"{topic}-counts", 2)
+    broker.create(f"{topic}-counts", partitions=2)
     records = hw.topic(topic, at=broker.at, schema="n bigint", key="who")
     return records.key("who").reduce(n="count(*)").to(f"{broker.at}/{topic}-counts")
 
@@ -119,7 +119,7 @@ def test_a_clock_that_is_ahead_is_told_and_no_latency_is_negative(
 def test_records_of_yesterday_are_set_aside_and_counted(
     spark: SparkSession, broker: Broker, topic: str, tmp_path: Path
 ) -> None:
-    broker.create(f"{topic}-counts", 1)
+    broker.create(f"{topic}-counts", partitions=1)
     records = hw.topic(topic, at=broker.at, schema="at double", time="at")
     flow = records.window("1s").reduce(n="count(*)").to(f"{broker.at}/{topic}-counts")
     now_s = CLOCK.now_us() / 1e6

@@ -43,7 +43,7 @@ SETTINGS = hw.Settings(
 
 def counts(broker: Broker, topic: str) -> hw.Flow:
     """Running counts of each key, from one topic into another."""
-    broker.create(f"{topic}-counts", 2)
+    broker.create(f"{topic}-counts", partitions=2)
     records = hw.topic(topic, at=broker.at, schema="n bigint", key="who")
     return records.key("who").reduce(n="count(*)", s="sum(n)").to(f"{broker.at}/{topic}-counts")
 
@@ -139,7 +139,7 @@ AVRO = """{"type": "record", "name": "r", "fields": [{"name": "n", "type": "long
 def test_records_in_avro_are_read_whole_or_set_aside(
     spark: SparkSession, broker: Broker, topic: str, tmp_path: Path
 ) -> None:
-    broker.create(f"{topic}-counts", 2)
+    broker.create(f"{topic}-counts", partitions=2)
     records = hw.topic(topic, at=broker.at, format="avro", avro=AVRO)
     flow = records.key("word").reduce(n="count(*)", s="sum(n)").to(f"{broker.at}/{topic}-counts")
     good = [in_avro({"n": n, "word": f"w{n % 3}"}) for n in range(30)]
@@ -223,7 +223,7 @@ def test_a_run_that_was_stopped_goes_on_in_the_other_mode(
 
 def windowed(broker: Broker, topic: str) -> hw.Flow:
     """Counts of each key and ten seconds, by the time that records bring along."""
-    broker.create(f"{topic}-counts", 2)
+    broker.create(f"{topic}-counts", partitions=2)
     time = EventTime("at", unit="s")
     records = hw.topic(topic, at=broker.at, schema="at bigint", key="who", time=time)
     counted = records.key("who").window("10s").reduce(n="count(*)")

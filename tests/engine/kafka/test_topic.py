@@ -148,7 +148,7 @@ def test_a_topic_made_anew_is_told_from_one_that_was_read(broker: Broker, topic:
 
 def test_records_that_expired_are_an_error_or_are_skipped_as_the_flow_says(broker: Broker) -> None:
     name = "short-lived"
-    broker.create(name, 1, retention_ms="200", segment_ms="100", segment_bytes="1048576")
+    broker.create(name, partitions=1, retention_ms="200", segment_ms="100", segment_bytes="1048576")
     send(broker, name, [b"x" * 10] * 50)
     strict = opened(hw.topic(name, at=broker.at, format="text"))
     skipping = opened(hw.topic(name, at=broker.at, format="text", expired="skip"))

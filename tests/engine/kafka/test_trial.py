@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 
 def counts(broker: Broker, topic: str) -> hw.Flow:
-    broker.create(f"{topic}-counts", 1)
+    broker.create(f"{topic}-counts", partitions=1)
     records = hw.topic(topic, at=broker.at, schema="n bigint", key="who")
     return records.key("who").reduce(n="count(*)").to(f"{broker.at}/{topic}-counts")
 

@@ -78,8 +78,7 @@ def judge_either(bar: Bar) -> dict[str, Any]:
 
 def profiled(broker: Broker, place: Path) -> JobProfile:
     """A profile as `headway profile` makes it."""
-    for topic in ("sampled", "sampled-out"):
-        broker.create(topic)
+    broker.create("sampled", "sampled-out")
     feed(Feed(Keyed(keys=KEYS), "sampled", broker.at, None, SAMPLED, "key"))
     job = CountJob(broker.address, "sampled", "sampled-out", place)
     flow = flow_of(job)
@@ -102,8 +101,7 @@ def planned(profile: JobProfile, goal: Goal, rate_per_s: float) -> Candidate | N
 def job_of(broker: Broker, folder: Path, cell: Either) -> CountJob:
     """The job that runs a cell as it was planned, or in real-time mode where none was."""
     folder.mkdir(parents=True)
-    for topic in (folder.name, f"{folder.name}-out"):
-        broker.create(topic)
+    broker.create(folder.name, f"{folder.name}-out")
     job = CountJob(broker.address, folder.name, f"{folder.name}-out", folder, slots=SLOTS)
     chosen = cell.chosen
     if chosen is None:

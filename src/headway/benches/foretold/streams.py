@@ -85,8 +85,7 @@ def measure_streams(place: Path, full: bool, foretell: Foretell) -> list[dict[st
 def run_stream(broker: Broker, folder: Path, stream: Stream) -> tuple[Watched, Path]:
     """Run a job under its rates, one after the other."""
     folder.mkdir(parents=True)
-    for topic in (folder.name, f"{folder.name}-out"):
-        broker.create(topic)
+    broker.create(folder.name, f"{folder.name}-out")
     job = CountJob(
         broker.address, folder.name, f"{folder.name}-out", folder, "headway", "real-time",
         stream.knobs, stateful=stream.stateful, window=stream.window,
