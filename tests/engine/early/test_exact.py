@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
@@ -41,7 +42,7 @@ def test_every_answer_is_the_query_over_the_tuples_of_its_point(
     assert list(check_points(asking, question.checked_by)) == []
 
 
-@pytest.mark.parametrize("name", ["float_sums", "lateral_view"])
+@pytest.mark.parametrize("name", ["float_sums_beside", "float_sums_of_all", "lateral_view"])
 def test_any_chunking_gives_the_same_bytes(
     name: str, library: Library, spark: SparkSession
 ) -> None:
@@ -53,6 +54,22 @@ def test_any_chunking_gives_the_same_bytes(
     ]
     assert len(told[0]) == POINTS
     assert all(one == told[0] for one in told)
+
+
+@pytest.mark.parametrize("name", ["float_sums_beside", "float_sums_of_all"])
+def test_a_sum_of_floats_is_exact_beside_what_cannot_be_taken_apart(
+    name: str, library: Library, spark: SparkSession
+) -> None:
+    question = QUESTIONS[name]
+    for points in (1, POINTS):
+        tables = library.open(question.keys, points)
+        *_, last = ask(question.sql, tables, spark=spark)
+        price = "CAST(l_extendedprice AS DOUBLE) / 3 AS price"
+        stored = spark.read.parquet(str(tables["lineitem"].folder))
+        rows = stored.selectExpr("l_returnflag", price).collect()
+        for row in last.table.to_pylist():
+            wanted = [one.price for one in rows if row.get("l_returnflag") in (None, one[0])]
+            assert row["third"] == math.fsum(wanted)
 
 
 def test_fewer_points_are_the_same_answers_without_annotating_again(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
+from dataclasses import replace
 
 from headway.early.algebra import Call, Group, Output, Project, Term
 from headway.early.contracts import AT_START, MOVING, Contract
@@ -21,7 +23,7 @@ from headway.early.relation import (
     quoted,
     stabbed,
 )
-from headway.early.rules.parts import Parts, taken_apart, wanted_types
+from headway.early.rules.parts import Parts, as_a_whole, taken_apart, wanted_types
 from headway.early.rules.rows import project, steps
 
 
@@ -37,7 +39,7 @@ def group(node: Group, child: Relation, known: Known) -> Relation:
         return group(split, distinct_values(node, child), known)
     parts = parts_of(node, child, known)
     if parts is None:
-        return at_each_point(node, child)
+        return at_each_point(node, child, known)
     if not child.contract.inclusive:
         return merged(node, child, parts)
     return summed_along(node, child, parts, known.keeps_state and child.forgets)
@@ -64,7 +66,7 @@ def parts_of(node: Group, child: Relation, known: Known) -> list[Parts] | None:
 def complete(node: Group, child: Relation, known: Known) -> Relation:
     """Progress is a function of the keys: a group enters whole, and is done (section 2.6)."""
     starts = child.contract.at_start
-    parts = parts_of(node, child, known) if has_floats(node, child, known) else None
+    parts = exact_parts(node.calls, child, known)
     shown = [f"{key.term.text} AS `{key.name}`" for key in node.keys]
     by = [key.term.text for key in node.keys]
     times = FROM_START if starts else AS_IT_WAS
@@ -86,13 +88,23 @@ def complete(node: Group, child: Relation, known: Known) -> Relation:
     return Relation(sql, names_of(node), contract, step, child.local)
 
 
-def has_floats(node: Group, child: Relation, known: Known) -> bool:
-    """Whether a sum or mean is of floats, and so depends on the order of its additions."""
-    sums = [call for call in node.calls if call.function in ("sum", "avg") and not call.distinct]
+def exact_parts(calls: Sequence[Call], child: Relation, known: Known) -> list[Parts] | None:
+    """Sums and means of floats taken apart, so that no order of additions shows, the rest whole.
+
+    None where no sum or mean is of floats.
+    """
+    sums = [call for call in calls if call.function in ("sum", "avg") and not call.distinct]
     if not sums:
-        return False
-    types = known.types(child.whole, [wanted_types(call)[0] for call in sums])
-    return any(kind in ("double", "float") for kind in types)
+        return None
+    types = known.types(child.whole, [text for call in sums for text in wanted_types(call)])
+    kinds = {call.name: types[2 * n : 2 * n + 2] for n, call in enumerate(sums)}
+    floats = {name: kind for name, kind in kinds.items() if kind[0] in ("double", "float")}
+    if not floats:
+        return None
+    return [
+        (taken_apart(call, *floats[call.name]) if call.name in floats else None) or as_a_whole(call)
+        for call in calls
+    ]
 
 
 def title(node: Group) -> str:
@@ -187,32 +199,38 @@ def merged(node: Group, child: Relation, parts: list[Parts]) -> Relation:
     return Relation(sql, names_of(node), MOVING, Step("aggregate", "merged", why, steps([child])))
 
 
-def at_each_point(node: Group, child: Relation) -> Relation:
+def at_each_point(node: Group, child: Relation, known: Known) -> Relation:
     """The aggregate over the tuples of each point by itself: right for every function."""
     shown = [f"{key.term.text} AS `{key.name}`" for key in node.keys]
     by = listed((key.term.text for key in node.keys), [POINT])
-    rows, calls = stabbed(child), [f"{call.text} AS `{call.name}`" for call in node.calls]
+    rows, calls = stabbed(child), list(node.calls)
     if not node.keys:
         # A point without tuples has an answer too, so each brings one row that is not looked at.
         names = quoted(child.columns)
         empty = listed((f"NULL AS {name}" for name in names), [POINT, "FALSE AS hw_here"])
         every = f"SELECT {empty} FROM (SELECT EXPLODE(SEQUENCE({FIRST}, {{last}})) AS {POINT})"
         rows = f"SELECT {listed(names, [POINT, 'TRUE AS hw_here'])} FROM ({rows}) UNION ALL {every}"
-        calls = [f"{looking(call)} AS `{call.name}`" for call in node.calls]
-    inside = f"SELECT {listed(shown, calls, [POINT])} FROM ({rows}) GROUP BY {by}"
-    sql = f"SELECT {listed(quoted(names_of(node)), AT_POINT)} FROM ({inside})"
+        calls = [looking(call) for call in node.calls]
+    parts = exact_parts(calls, child, known) or [as_a_whole(call) for call in calls]
+    made = [f"{part.compute} AS `{part.name}`" for one in parts for part in one.parts]
+    inside = f"SELECT {listed(shown, made, [POINT])} FROM ({rows}) GROUP BY {by}"
+    keys = quoted(key.name for key in node.keys)
+    sql = f"SELECT {listed(keys, finishing(node, parts), AT_POINT)} FROM ({inside})"
     why = "an aggregate that cannot be taken apart"
     return Relation(
         sql, names_of(node), MOVING, Step("aggregate", "recompute", why, steps([child]))
     )
 
 
-def looking(call: Call) -> str:
+def looking(call: Call) -> Call:
     """The aggregate over real tuples alone."""
-    if call.where is not None:
-        bare = call.text[: call.text.upper().rindex("FILTER")]
-        return f"{bare} FILTER (WHERE hw_here AND ({call.where.text}))"
-    return f"{call.text} FILTER (WHERE hw_here)"
+    if call.where is None:
+        here = Term("hw_here", frozenset({"hw_here"}))
+        return replace(call, text=f"{call.text} FILTER (WHERE hw_here)", where=here)
+    bare = call.text[: call.text.upper().rindex("FILTER")]
+    both = f"hw_here AND ({call.where.text})"
+    where = Term(both, call.where.columns | {"hw_here"})
+    return replace(call, text=f"{bare} FILTER (WHERE {both})", where=where)
 
 
 def distinct(node: Group, child: Relation) -> Relation:

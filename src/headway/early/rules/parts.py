@@ -72,6 +72,11 @@ def taken_apart(call: Call, argument_type: str, result_type: str) -> Parts | Non
     return Parts((*total.parts, count), mean(total.finish, count.name, result_type))
 
 
+def as_a_whole(call: Call) -> Parts:
+    """An aggregate that is computed in one go, and merged with nothing."""
+    return Parts((Part(call.name, call.text, ""),), f"`{call.name}`")
+
+
 def is_exact(argument_type: str) -> bool:
     """Whether sums of a type do not depend on the order of their additions."""
     return argument_type in ("tinyint", "smallint", "int", "bigint") or argument_type.startswith(

@@ -121,6 +121,16 @@ BEYOND: dict[str, str] = {
     "float_sums_by_key": """
         SELECT l_orderkey, sum(CAST(l_extendedprice AS DOUBLE) / 3) AS third
         FROM lineitem WHERE l_orderkey < 500 GROUP BY l_orderkey""",
+    "float_sums_beside": """
+        SELECT l_returnflag, sum(CAST(l_extendedprice AS DOUBLE) / 3) AS third,
+          avg(CAST(l_discount AS FLOAT)) FILTER (WHERE l_tax > 0) AS mean,
+          count(DISTINCT l_suppkey) AS suppliers, percentile(l_quantity, 0.5) AS middle
+        FROM lineitem GROUP BY l_returnflag""",
+    "float_sums_of_all": """
+        SELECT sum(CAST(l_extendedprice AS DOUBLE) / 3) AS third,
+          avg(CAST(l_discount AS FLOAT)) FILTER (WHERE l_tax > 0) AS mean,
+          percentile(l_quantity, 0.5) AS middle
+        FROM lineitem""",
     "percentile": """
         SELECT o_orderpriority, percentile(o_totalprice, 0.5) AS middle, min_by(o_orderkey,
           struct(o_totalprice, o_orderkey)) AS cheapest
