@@ -8,7 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headway.early.estimating import Totals, estimate, totals_in, warnings_of
+from headway.early.estimating import (
+    Totals,
+    estimate,
+    totals_in,
+    unfit_to_estimate,
+    warnings_of,
+)
 from headway.early.lower import lower_query
 from headway.early.read.query import read_query
 from headway.early.relation import Known
@@ -66,3 +72,12 @@ def test_a_join_of_sides_that_do_not_enter_together_is_warned_of(by: str, warned
     query = read_query("SELECT t.k, count(*) AS n FROM t JOIN u ON t.k = u.k GROUP BY t.k", TYPES)
     relation = lower_query(query, Known(sampled(by), types_of))
     assert any("few" in line or "biased" in line for line in warnings_of(relation.step)) == warned
+
+
+def test_rows_beside_one_value_lose_no_pairs_but_are_not_scaled_up() -> None:
+    query = read_query("SELECT count(*) AS n FROM t WHERE v > (SELECT avg(v) FROM t)", TYPES)
+    relation = lower_query(query, Known(sampled("t=row"), types_of))
+    assert warnings_of(relation.step) == []
+    assert "still moves" in unfit_to_estimate(relation.step)
+    plain = read_query("SELECT count(*) AS n FROM t", TYPES)
+    assert unfit_to_estimate(lower_query(plain, Known(sampled("t=row"), types_of)).step) == ""

@@ -117,6 +117,13 @@ BIASED = {
 }
 
 
+def unfit_to_estimate(step: Step) -> str:
+    """Why an answer does not grow as its tuples do, or nothing."""
+    if step.rule == "beside a value":
+        return "its rows are held against a value that still moves itself"
+    return next(filter(None, map(unfit_to_estimate, step.under)), "")
+
+
 def warnings_of(step: Step) -> list[str]:
     """The joins whose early results are biased, and what to do about it."""
     found = [line for under in step.under for line in warnings_of(under)]

@@ -28,6 +28,7 @@ def sales(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     [
         (["--table", "sales"], "--table is NAME=PATH"),
         (["--table", "s=missing.csv"], "there is no file or folder missing.csv"),
+        (["--table", "s=sales.csv"], "reads sales, but its tables are s"),
         (["--table", "sales=sales.csv", "--by", "other=id"], "there is no table 'other'"),
         (["--table", "sales=sales.csv", "--until-stable", "soon"], "such as 1%"),
     ],

@@ -78,8 +78,24 @@ def test_a_table_without_its_manifest_is_not_there(spark: SparkSession, tmp_path
     assert json.loads(kept)["sampling"]["by"] == ["id"]
 
 
+def test_what_a_folder_holds_is_not_replaced_by_another_sample(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    stored = progress(spark.range(10), by="id", points=2, folder=tmp_path / "t")
+    with pytest.raises(QueryError, match=r"annotated otherwise \(by key id, 2 points, seed 0\)"):
+        progress(spark.range(10), by="id", points=3, folder=tmp_path / "t")
+    again = progress(spark.range(10), by="id", points=2, folder=tmp_path / "t")
+    assert again.entering == stored.entering
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "letter.txt").write_text("dear")
+    with pytest.raises(QueryError, match="holds something else"):
+        progress(spark.range(10), by="id", points=2, folder=tmp_path / "mine")
+    assert (tmp_path / "mine" / "letter.txt").read_text() == "dear"
+
+
 REFUSED = [
-    ("SELECT nothing FROM t", "nothing"),
+    ("SELECT nothing FROM t", r"nothing(?!.*line 1 pos)"),
+    ("SELECT * FROM elsewhere", "reads elsewhere, but its tables are t"),
     ("SELECT rand() FROM t", "another value in each run"),
     ("SELECT id FROM t TABLESAMPLE (5 ROWS)", "--by"),
     ("INSERT INTO t VALUES (1)", "only a SELECT"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -25,6 +25,7 @@ from headway.cli.outcome import say
 from headway.cli.running.spark_output import spark_output_to
 from headway.clock import SystemClock
 from headway.dashboard.early.page import write_page
+from headway.early.read.query import check_given
 from headway.engine.early import ask as engine
 from headway.engine.early.answers import Answer
 from headway.engine.early.asking import Asking
@@ -90,7 +91,9 @@ def ask(
     until = None if until_stable is None else parse_share(until_stable)
     grown = Growth(points or USUAL_POINTS, seed, growth)
     with told_once():
-        tables = settled(tuple(table), tuple(by or ()), grown, store)
+        named = parse_tables(tuple(table))
+        check_given(sql, named)
+        tables = settled(named, tuple(by or ()), grown, store)
         place = None if explain else folder
         asking = engine.ask(sql, tables, points=points, folder=place, estimates=estimates)
         if explain:
@@ -114,10 +117,9 @@ def told_once() -> Iterator[None]:
 
 
 def settled(
-    table: tuple[str, ...], by: tuple[str, ...], growth: Growth, folder: Path
+    tables: Mapping[str, Path], by: tuple[str, ...], growth: Growth, folder: Path
 ) -> dict[str, Stored]:
     """The tables of the question, annotated; nothing starts before all that was said is read."""
-    tables = parse_tables(table)
     bys = tuple(parse_by(text, list(tables)) for text in by)
     opened = open_given(tables)
     wishes = Wishes(bys, replace(growth, points=points_for(opened, growth.points)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import sqlglot
 from sqlglot import exp
@@ -63,6 +63,22 @@ def parse(sql: str) -> exp.Query:
 def tables_in(sql: str) -> set[str]:
     """The names, in lower case, that a query reads from: tables, and views of its own."""
     return {table.name.lower() for table in parse(sql).find_all(exp.Table)}
+
+
+def check_given(sql: str, given: Iterable[str]) -> None:
+    """Refuse a query that reads a table which is not among those given, nor one of its own.
+
+    >>> check_given("WITH a AS (SELECT 1 AS x) SELECT * FROM a, B", ["b"])
+    """
+    tree, named = parse(sql), {name.lower() for name in given}
+    own = {one.alias.lower() for one in tree.find_all(exp.CTE)}
+    read = {one.name for one in tree.find_all(exp.Table) if isinstance(one.this, exp.Identifier)}
+    missing = sorted(name for name in read if name.lower() not in named | own)
+    if missing:
+        raise QueryError(
+            f"the question reads {', '.join(missing)}, but its tables are "
+            f"{', '.join(sorted(named)) or 'none'}; give each table that it reads by its name"
+        )
 
 
 def read_query(sql: str, schema: Schema) -> Query:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from headway.early.algebra import Inner
+from headway.early.algebra import Group, Inner, Node, Project
 from headway.early.contracts import Classes, Contract, aligned, joint
 from headway.early.progress import FOREVER, FROM, UNTIL
 from headway.early.relation import FROM_START, Relation, Step, listed, quoted
@@ -30,17 +30,28 @@ def inner(node: Inner, sources: list[Relation]) -> Relation:
     sql = f"SELECT {how}{listed(quoted(columns), times)} FROM {tables}"
     if where:
         sql += f" WHERE {where}"
-    because = (
-        "sides share key and seed, so no cross terms"
-        if is_aligned and sum(not c.at_start for c in contracts) > 1
-        else "others are there from the start"
-        if is_aligned
-        else "sides do not share a key, so early results are of few pairs"
-    )
-    rule = "aligned" if is_aligned else "intersected"
     settled = is_aligned and all(source.local for source in sources)
-    step = Step("join", rule, because, steps(sources))
+    step = Step("join", *named(node, contracts, is_aligned), steps(sources))
     return Relation(sql, columns, contract, step, settled)
+
+
+def named(node: Inner, contracts: Sequence[Contract], is_aligned: bool) -> tuple[str, str]:
+    """The rule by which relations are joined, and why."""
+    moving = [one for one, c in zip(node.sources, contracts, strict=True) if not c.at_start]
+    if is_aligned and len(moving) > 1:
+        return "aligned", "sides share key and seed, so no cross terms"
+    if is_aligned:
+        return "aligned", "others are there from the start"
+    if sum(not is_one_row(one) for one in moving) <= 1:
+        return "beside a value", "one row for all rows of the same point"
+    return "intersected", "sides do not share a key, so early results are of few pairs"
+
+
+def is_one_row(node: Node) -> bool:
+    """Whether a relation has one row at each point: an aggregate of all that there is."""
+    if isinstance(node, Project):
+        return is_one_row(node.child)
+    return isinstance(node, Group) and not node.keys
 
 
 def filtered(source: Relation, texts: list[str], classes: Classes) -> Relation:

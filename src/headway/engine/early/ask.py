@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from headway.clock import Clock, SystemClock
 from headway.early.chunks import Budget
-from headway.early.read.query import tables_in
+from headway.early.read.query import check_given, tables_in
 from headway.early.reducing import Reducer
 from headway.early.sampling import Sampling
 from headway.engine.early.asking import Asking
@@ -75,7 +75,10 @@ def ask(
     Stages run at once, each a chunk ahead of what reads it, or (`at_once=False`) in turn. With
     `estimates`, answers also tell what their counts and sums may come to over all data.
     """
-    stored, session = settled(mentioned(question, tables), spark)
+    read = mentioned(question, tables)
+    if isinstance(question, str) and not read:
+        check_given(question, tables)
+    stored, session = settled(read, spark)
     every = common_points(stored)
     wanted = min(points or every, every)
     batch = -(-every // wanted)

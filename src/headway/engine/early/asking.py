@@ -16,7 +16,7 @@ from pyspark.sql.types import StructType
 
 from headway.early.chunks import Chunk, Size, Spent
 from headway.early.contracts import Contract
-from headway.early.estimating import totals_in, warnings_of
+from headway.early.estimating import totals_in, unfit_to_estimate, warnings_of
 from headway.early.relation import Step
 from headway.engine.early.answers import Answer, with_estimates
 from headway.engine.early.evaluate import SqlPlan
@@ -189,8 +189,9 @@ class History:
                 f"{', '.join(unfit)} does not grow as a sample of itself: estimates need tables "
                 "that grow by a hash of a key or of the row, and that no tuple leaves"
             )
-        if asking.warnings:
-            raise QueryError(f"nothing is estimated here: {asking.warnings[0]}")
+        why = [*asking.warnings, unfit_to_estimate(asking.plan.step)]
+        if why[0]:
+            raise QueryError(f"nothing is estimated here: {why[0]}")
         self._totals = totals
         self._told: list[Answer] = []
 

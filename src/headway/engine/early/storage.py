@@ -97,6 +97,7 @@ def annotate(df: DataFrame, sampling: Sampling, folder: str | Path, source: str 
     folder = Path(folder).absolute()  # a JVM keeps the directory that it was started in
     spark = df.sparkSession
     refuse_our_names(df)
+    check_room(folder, sampling)
     columns = list(df.columns)
     types = [field.dataType.simpleString() for field in df.schema]
     start = start_text(sampling, columns, types)
@@ -122,6 +123,28 @@ def annotate(df: DataFrame, sampling: Sampling, folder: str | Path, source: str 
     folder.parent.mkdir(parents=True, exist_ok=True)
     fresh.rename(folder)
     return replace(stored, folder=folder)
+
+
+def check_room(folder: Path, sampling: Sampling) -> None:
+    """Refuse a folder that holds anything but the same sample: it would be replaced, and lost."""
+    if not folder.exists():
+        return
+    if not (folder / MANIFEST).is_file():
+        if not folder.is_dir() or any(folder.iterdir()):
+            raise QueryError(
+                f"{folder} holds something else; choose a folder that is not there yet"
+            )
+        return
+    try:
+        kept = open_stored(folder)
+    except QueryError:  # damaged, or laid out as of old: made again
+        return
+    if kept.sampling != sampling:
+        otherwise = f"{kept.sampling.kind} {', '.join(kept.sampling.by)}".strip()
+        raise QueryError(
+            f"{folder} keeps a table annotated otherwise (by {otherwise}, {kept.sampling.points} "
+            f"points, seed {kept.sampling.seed}); choose another folder, or remove this one"
+        )
 
 
 def first_line(error: Exception) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -203,8 +204,9 @@ def analysed(session: SparkSession, sql: str) -> DataFrame:
     try:
         return session.sql(sql)
     except (AnalysisException, ParseException) as error:
-        # Spark's plan below its complaint says nothing to whoever wrote the query.
-        raise QueryError(first_line(error)) from error
+        # Spark's plan below its complaint says nothing to whoever wrote the query, nor does a place
+        # in what the query was made into.
+        raise QueryError(re.sub(r";? line \d+ pos \d+$", "", first_line(error))) from error
 
 
 def collected(frame: DataFrame) -> pa.Table:
