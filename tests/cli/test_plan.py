@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from headway.cli.main import run_app
+from headway.cli.outcome import UsedWrongly
+from headway.cli.planning.profile import check_taught
 from headway.cli.running.flow_file import load_flow
-from headway.measure.costs.profile import PROFILES
+from headway.measure.costs.profile import PROFILES, JobProfile
 from tests.model.profiles import profile
 
 FLOW = """
@@ -54,8 +56,11 @@ def test_a_plan_as_json_holds_every_figure(file: str, capsys: pytest.CaptureFixt
 
 
 def test_what_no_plan_reaches_ends_with_3(file: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_app(["plan", file, "--goal", "p99 <= 10ms", "--rate", "100", "--all"]) == 3
+    asked = ["plan", file, "--goal", "p99 <= 10ms", "--rate", "100", "--all", "--explain"]
+    assert run_app(asked) == 3
     told = capsys.readouterr().out
+    assert "where the mean of a record goes" in told
+    assert "a batch of n records" in told
     assert told.startswith("no plan reaches p99 <= 10ms at 100/s; nearest: ")
     assert "candidates, by the rate" in told
 
@@ -71,3 +76,14 @@ def test_wrong_use_says_what_to_do(
     Path("new.py").write_text(FLOW.replace('"a": 1', '"b": 1').replace('key("a")', 'key("b")'))
     assert run_app(["plan", "new.py", "--goal", "p99 <= 1s"]) == 1
     assert "make one with `headway profile`" in capsys.readouterr().err
+
+
+def test_a_profile_of_few_batches_is_not_kept() -> None:
+    known = profile()
+    check_taught(known)
+    few = JobProfile("f", known.lanes, replace(known.batch, batches=1, records=6_960))
+    with pytest.raises(UsedWrongly, match=r"only 1 batches could be tried .* of 6,960 records"):
+        check_taught(few)
+    check_taught(replace(few, stream=known.stream))
+    with pytest.raises(UsedWrongly, match="no records to learn from"):
+        check_taught(JobProfile("f"))

@@ -35,14 +35,19 @@ def chosen_lines(plan: Plan) -> Iterator[str]:
     )
     yield f"  at {found.under.rate_per_s:,.0f}/s: {value_text(found, goal)}"
     yield f"  a million records cost {found.core_s:,.1f} core-seconds"
-    yield "  where the mean of a record goes:"
-    for bar, name, spent in bars(found.phases_s):
-        yield f"    {bar:<{BAR}} {name:<13} {spent}"
+    yield from phase_lines(found)
     if len(plan.highest) > 1:
         for nodes, rate in plan.highest.items():
             yield f"  {nodes} node{'s' * (nodes > 1)}: up to {rate:,.0f}/s"
     for other in plan.others:
         yield f"  instead of {other.candidate}: {other.because}"
+
+
+def phase_lines(found: Prediction) -> Iterator[str]:
+    """Where the time of a record goes, a bar for each phase."""
+    yield "  where the mean of a record goes:"
+    for bar, name, spent in bars(found.phases_s):
+        yield f"    {bar:<{BAR}} {name:<13} {spent}"
 
 
 def missing_lines(plan: Plan) -> Iterator[str]:
@@ -54,9 +59,15 @@ def missing_lines(plan: Plan) -> Iterator[str]:
         yield f"  {choice.because}: {choice.candidate}"
         at = f"at {choice.predicted.under.rate_per_s:,.0f}/s"
         yield f"    {value_text(choice.predicted, goal)} {at}"
-    if not plan.nearest:
+    if plan.nearest:
+        yield from phase_lines(plan.nearest[0].predicted)
+    else:
         which = "this rate" if plan.rate_per_s else "any rate"
-        yield f"  no candidate keeps up with {which} at all; give it more nodes"
+        most = max((reach.saturation_per_s for reach in plan.tried), default=0.0)
+        yield (
+            f"  no candidate keeps up with {which} at all: all fall behind at {most:,.0f}/s, as "
+            "far as the profile tells; give it more nodes, or profile larger batches"
+        )
 
 
 def nearest_text(nearest: tuple[Choice, ...], goal: Goal) -> str:

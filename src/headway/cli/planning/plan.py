@@ -69,8 +69,9 @@ def plan(
             say(console, NOT_KNOWN.format(mode=mode))
         if every:
             say(console, every_text(found))
-        if explain and found.chosen:
-            say(console, arithmetic(known, found.chosen.predicted))
+        shown = found.chosen or next(iter(found.nearest), None)
+        if explain and shown:
+            say(console, arithmetic(known, shown.predicted))
     if found.chosen is None:
         raise typer.Exit(INFEASIBLE)
 

@@ -17,7 +17,7 @@ from headway.cli.options import Json, seconds_or_none
 from headway.cli.outcome import UsedWrongly, say
 from headway.cli.running.flow_file import load_flow
 from headway.cli.running.spark_output import spark_output_to
-from headway.engine.spark.learning.profiling import profile_flow
+from headway.engine.spark.learning.profiling import LEAST_BATCHES, profile_flow
 from headway.engine.spark.learning.trial import Trial
 from headway.engine.spark.settings import Settings
 from headway.measure.costs.batches import driver_of
@@ -63,13 +63,25 @@ def profile(
         )
         with spark_output_to(PROFILES):
             found = profile_flow(flow, trial)
-    if found.empty:
-        raise UsedWrongly("the flow had no records to learn from; give it some, or more time")
+    check_taught(found)
     path = found.save(to or PROFILES / f"{flow.fingerprint}.json")
     if as_json:
         print(json.dumps({"profile": str(path), "machine": asdict(machine), **costs(found)}))
         return
     show(found, machine, path)
+
+
+def check_taught(found: JobProfile) -> None:
+    """Refuse a profile that would promise anything: of no records, or of batches all alike."""
+    if found.empty:
+        raise UsedWrongly("the flow had no records to learn from; give it some, or more time")
+    batches = found.batch.batches
+    if batches < LEAST_BATCHES and not found.stream.stretches:
+        raise UsedWrongly(
+            f"only {batches} batches could be tried after the first ones, of "
+            f"{found.batch.records:,} records in all, which does not tell what more records cost; "
+            "give the flow more of them (some 200,000 are enough), or more time with --for"
+        )
 
 
 def costs(found: JobProfile) -> dict[str, object]:
