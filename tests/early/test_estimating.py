@@ -79,5 +79,14 @@ def test_rows_beside_one_value_lose_no_pairs_but_are_not_scaled_up() -> None:
     relation = lower_query(query, Known(sampled("t=row"), types_of))
     assert warnings_of(relation.step) == []
     assert "still moves" in unfit_to_estimate(relation.step)
+    still = read_query("SELECT count(*) AS n FROM u WHERE w > (SELECT avg(v) FROM t)", TYPES)
+    found = lower_query(still, Known(sampled("t=row"), types_of))
+    assert "still moves" in unfit_to_estimate(found.step)
+    many = read_query(
+        "SELECT count(*) AS n FROM u JOIN (SELECT explode(array_sort(collect_list(k))) AS k FROM t)"
+        " AS s ON u.k = s.k",
+        TYPES,
+    )
+    assert warnings_of(lower_query(many, Known(sampled("t=row u=row"), types_of)).step)
     plain = read_query("SELECT count(*) AS n FROM t", TYPES)
     assert unfit_to_estimate(lower_query(plain, Known(sampled("t=row"), types_of)).step) == ""

@@ -55,13 +55,13 @@ def missing_lines(plan: Plan) -> Iterator[str]:
     goal = plan.wanted.goal
     rate = f" at {plan.rate_per_s:,.0f}/s" if plan.rate_per_s else " at any rate"
     yield f"no plan reaches {goal}{rate}" + nearest_text(plan.nearest, goal)
-    for choice in plan.nearest:
+    for number, choice in enumerate(plan.nearest):
         yield f"  {choice.because}: {choice.candidate}"
         at = f"at {choice.predicted.under.rate_per_s:,.0f}/s"
         yield f"    {value_text(choice.predicted, goal)} {at}"
-    if plan.nearest:
-        yield from phase_lines(plan.nearest[0].predicted)
-    else:
+        if number == 0:
+            yield from phase_lines(choice.predicted)
+    if not plan.nearest:
         which = "this rate" if plan.rate_per_s else "any rate"
         most = max((reach.saturation_per_s for reach in plan.tried), default=0.0)
         yield (

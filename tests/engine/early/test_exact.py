@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from headway.benches.early.questions import all_questions
-from headway.engine.early.ask import ask
+from headway.engine.early.ask import ask, progress
 from headway.engine.early.proving.exactness import check_points
 from headway.engine.early.proving.library import Library, growing, mixed
 from headway.engine.early.proving.oracle import register_functions
@@ -70,6 +70,18 @@ def test_a_sum_of_floats_is_exact_beside_what_cannot_be_taken_apart(
         for row in last.table.to_pylist():
             wanted = [one.price for one in rows if row.get("l_returnflag") in (None, one[0])]
             assert row["third"] == math.fsum(wanted)
+
+
+@pytest.mark.parametrize("scale", ["1e30", "1e-25", "1e-9", "1"])
+def test_floats_of_any_size_are_summed(scale: str, spark: SparkSession, tmp_path: Path) -> None:
+    frame = spark.range(1000).selectExpr("id", f"(id + 0.1D) * {scale}D AS x")
+    stored = progress(frame, by="id", points=2, folder=tmp_path / "t")
+    asked = "SELECT sum(x) AS s, avg(x) FILTER (WHERE id >= 0) AS a{} FROM t"
+    for beside in ("", ", percentile(id, 0.5) AS p"):
+        *_, last = ask(asked.format(beside), {"t": stored}, spark=spark)
+        row, wanted = last.table.to_pylist()[0], sum(range(1000)) + 100.0
+        assert row["s"] == pytest.approx(wanted * float(scale), rel=1e-13)
+        assert row["a"] == pytest.approx(wanted * float(scale) / 1000, rel=1e-13)
 
 
 def test_fewer_points_are_the_same_answers_without_annotating_again(

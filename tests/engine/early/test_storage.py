@@ -88,9 +88,12 @@ def test_what_a_folder_holds_is_not_replaced_by_another_sample(
     assert again.entering == stored.entering
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "letter.txt").write_text("dear")
+    (tmp_path / "mine" / MANIFEST).write_text("{}")
     with pytest.raises(QueryError, match="holds something else"):
         progress(spark.range(10), by="id", points=2, folder=tmp_path / "mine")
     assert (tmp_path / "mine" / "letter.txt").read_text() == "dear"
+    (tmp_path / "t" / MANIFEST).unlink()  # as a kill between two steps of its removal leaves it
+    assert progress(spark.range(10), by="id", points=3, folder=tmp_path / "t").sampling.points == 3
 
 
 REFUSED = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -227,7 +228,8 @@ def looking(call: Call) -> Call:
     if call.where is None:
         here = Term("hw_here", frozenset({"hw_here"}))
         return replace(call, text=f"{call.text} FILTER (WHERE hw_here)", where=here)
-    bare = call.text[: call.text.upper().rindex("FILTER")]
+    before = call.text[: call.text.rindex(call.where.text)]
+    bare = re.sub(r"\s*FILTER\s*\(\s*WHERE\s*$", "", before, flags=re.IGNORECASE)
     both = f"hw_here AND ({call.where.text})"
     where = Term(both, call.where.columns | {"hw_here"})
     return replace(call, text=f"{bare} FILTER (WHERE {both})", where=where)

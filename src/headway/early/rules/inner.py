@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from headway.early.algebra import Group, Inner, Node, Project
@@ -9,6 +10,8 @@ from headway.early.contracts import Classes, Contract, aligned, joint
 from headway.early.progress import FOREVER, FROM, UNTIL
 from headway.early.relation import FROM_START, Relation, Step, listed, quoted
 from headway.early.rules.rows import steps
+
+GENERATES = r"\b(explode|posexplode|inline|stack|json_tuple)(_outer)?\s*\("
 
 
 def inner(node: Inner, sources: list[Relation]) -> Relation:
@@ -38,19 +41,21 @@ def inner(node: Inner, sources: list[Relation]) -> Relation:
 def named(node: Inner, contracts: Sequence[Contract], is_aligned: bool) -> tuple[str, str]:
     """The rule by which relations are joined, and why."""
     moving = [one for one, c in zip(node.sources, contracts, strict=True) if not c.at_start]
+    single = [one for one in moving if is_one_row(one)]
+    if single and len(moving) - len(single) <= 1:
+        return "beside a value", "one row for all rows of the same point"
     if is_aligned and len(moving) > 1:
         return "aligned", "sides share key and seed, so no cross terms"
     if is_aligned:
         return "aligned", "others are there from the start"
-    if sum(not is_one_row(one) for one in moving) <= 1:
-        return "beside a value", "one row for all rows of the same point"
     return "intersected", "sides do not share a key, so early results are of few pairs"
 
 
 def is_one_row(node: Node) -> bool:
     """Whether a relation has one row at each point: an aggregate of all that there is."""
     if isinstance(node, Project):
-        return is_one_row(node.child)
+        made = " ".join(output.term.text for output in node.outputs)
+        return is_one_row(node.child) and not re.search(GENERATES, made, re.IGNORECASE)
     return isinstance(node, Group) and not node.keys
 
 

@@ -2,7 +2,8 @@
 
 A sum of floats depends on the order of its additions, and so on cores and chunks. Here each float
 is split into four whole numbers of 32 binary digits, whose sums are exact in any order; the sum
-is put together once, at the end.
+is put together once, at the end. Floats that are too large or too small for that are summed by
+Spark as they come.
 """
 
 from __future__ import annotations
@@ -11,8 +12,11 @@ from dataclasses import dataclass
 
 from headway.early.algebra import Call
 
-# The largest float whose four parts are whole: beyond 2^95 the first part would not fit.
 BAND = 4_294_967_296
+# Beyond 2^95 the first part would not fit; and what lies below 2^-64 of a float is cut off, which
+# shows once floats are smaller than this on average. Then it is Spark's own sum that is told.
+LARGEST = f"{2**95}.0D"
+SMALLEST = "(1D / 65536D)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +99,8 @@ def mean(total: str, count: str, result_type: str) -> str:
 def float_parts(name: str, text: str, only: str) -> Parts:
     """A sum of floats as exact sums of four whole parts, and counts of what is no number."""
     value = f"CAST({text} AS DOUBLE)"
-    size = f"ABS(IF({is_odd(value)}, 0D, {value}))"
+    large = f"ABS({value}) >= {LARGEST}"  # as are infinity, and to Spark what is no number
+    size = f"ABS(IF({large}, 0D, {value}))"
     sign = f"SIGN({value})"
     top = f"FLOOR({size} / {BAND}D)"
     rest = f"({size} % {BAND}D)"
@@ -111,11 +116,12 @@ def float_parts(name: str, text: str, only: str) -> Parts:
         Part(f"{name}_{tag}", f"COUNT(IF({value} = DOUBLE('{said}'), 1, NULL)){only}", "SUM")
         for tag, said in odd
     ]
+    parts += [
+        Part(f"{name}_large", f"COUNT(IF({large}, 1, NULL)){only}", "SUM"),
+        Part(f"{name}_cut", f"COUNT(IF({third} * {BAND}D % 1D <> 0D, 1, NULL)){only}", "SUM"),
+        Part(f"{name}_plain", f"SUM({value}){only}", "SUM"),
+    ]
     return Parts(tuple(parts), put_together(name))
-
-
-def is_odd(value: str) -> str:
-    return f"ISNAN({value}) OR ABS({value}) = DOUBLE('Infinity')"
 
 
 def put_together(name: str) -> str:
@@ -124,8 +130,9 @@ def put_together(name: str) -> str:
     bands = [f"CAST(`{name}_{n}` AS DOUBLE) * {scale}" for n, scale in enumerate(scales)]
     total = f"({bands[0]} + ({bands[1]} + ({bands[2]} + {bands[3]})))"
     nan, up, down = (f"`{name}_{tag}`" for tag in ("nan", "up", "down"))
+    unfit = f"`{name}_large` > 0 OR ABS({total}) < `{name}_cut` * {SMALLEST}"
     return (
         f"CASE WHEN {nan} > 0 OR ({up} > 0 AND {down} > 0) THEN DOUBLE('NaN') "
         f"WHEN {up} > 0 THEN DOUBLE('Infinity') WHEN {down} > 0 THEN DOUBLE('-Infinity') "
-        f"ELSE {total} END"
+        f"WHEN {unfit} THEN `{name}_plain` ELSE {total} END"
     )

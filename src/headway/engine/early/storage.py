@@ -129,15 +129,13 @@ def check_room(folder: Path, sampling: Sampling) -> None:
     """Refuse a folder that holds anything but the same sample: it would be replaced, and lost."""
     if not folder.exists():
         return
-    if not (folder / MANIFEST).is_file():
-        if not folder.is_dir() or any(folder.iterdir()):
-            raise QueryError(
-                f"{folder} holds something else; choose a folder that is not there yet"
-            )
-        return
     try:
         kept = open_stored(folder)
-    except QueryError:  # damaged, or laid out as of old: made again
+    except QueryError:
+        # Ours, but damaged, laid out as of old, or left half removed: made again.
+        if not folder.is_dir() or (any(folder.iterdir()) and not any(folder.glob(f"{BUCKET}=*"))):
+            said = f"{folder} holds something else; choose a folder that is not there"
+            raise QueryError(said) from None
         return
     if kept.sampling != sampling:
         otherwise = f"{kept.sampling.kind} {', '.join(kept.sampling.by)}".strip()

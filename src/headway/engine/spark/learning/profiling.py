@@ -180,10 +180,8 @@ def try_paces(handle: RunHandle, paces: list[Pace], ended: Ended) -> None:
             if took_s is None:
                 return
             if took_s > LONGEST_BATCH_S:
-                del paces[place:]
+                del paces[max(place, 1) :]  # the smallest stays: it tells what there is to tell
                 break
-        if not paces:
-            return
 
 
 def wait_batches(handle: RunHandle, count: int, ended: Ended, note: str) -> float | None:
