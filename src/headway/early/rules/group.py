@@ -77,7 +77,7 @@ def complete(node: Group, child: Relation, known: Known) -> Relation:
         calls = [f"{call.text} AS `{call.name}`" for call in node.calls]
         sql = f"SELECT {listed(shown, calls, times)} FROM ({child.sql}){grouping}"
     else:
-        made = [f"{part.compute} AS `{part.name}`" for one in parts for part in one.parts]
+        made = computing(parts)
         inside = f"SELECT {listed(shown, made, times)} FROM ({child.sql}){grouping}"
         ended = finishing(node, parts)
         names = quoted(key.name for key in node.keys)
@@ -120,6 +120,10 @@ def finishing(node: Group, parts: list[Parts]) -> list[str]:
     return [f"{one.finish} AS `{call.name}`" for call, one in zip(node.calls, parts, strict=True)]
 
 
+def computing(parts: list[Parts]) -> list[str]:
+    return [f"{part.compute} AS `{part.name}`" for one in parts for part in one.parts]
+
+
 def partial(node: Group, child: Relation, parts: list[Parts], times: list[str]) -> str:
     """Partial results of the tuples that share keys and progress; of no key, a row of nothing."""
     return with_nothing(partial_rows(node, child, parts, times), node, parts, len(times))
@@ -128,7 +132,7 @@ def partial(node: Group, child: Relation, parts: list[Parts], times: list[str]) 
 def partial_rows(node: Group, child: Relation, parts: list[Parts], times: list[str]) -> str:
     """Partial results of the tuples that share keys and progress."""
     shown = [f"{key.term.text} AS `{key.name}`" for key in node.keys]
-    made = [f"{part.compute} AS `{part.name}`" for one in parts for part in one.parts]
+    made = computing(parts)
     by = listed((key.term.text for key in node.keys), times)
     return f"SELECT {listed(shown, made, times)} FROM ({child.sql}) GROUP BY {by}"
 
@@ -213,7 +217,7 @@ def at_each_point(node: Group, child: Relation, known: Known) -> Relation:
         rows = f"SELECT {listed(names, [POINT, 'TRUE AS hw_here'])} FROM ({rows}) UNION ALL {every}"
         calls = [looking(call) for call in node.calls]
     parts = exact_parts(calls, child, known) or [as_a_whole(call) for call in calls]
-    made = [f"{part.compute} AS `{part.name}`" for one in parts for part in one.parts]
+    made = computing(parts)
     inside = f"SELECT {listed(shown, made, [POINT])} FROM ({rows}) GROUP BY {by}"
     keys = quoted(key.name for key in node.keys)
     sql = f"SELECT {listed(keys, finishing(node, parts), AT_POINT)} FROM ({inside})"
