@@ -6,6 +6,7 @@ would be in a job that runs for days, and what disturbs the host for a minute di
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -22,6 +23,9 @@ from headway.testing.outside import latencies_s
 
 DRAIN_S = 1.0  # at the end of each stretch, for the last answers to come before it is frozen
 IDLE_RATE = 0.1  # records per second for a job that is frozen; none of them is measured
+# A job that is frozen longer than Spark waits for a heartbeat, 120 s, dies of it afterwards; so
+# jobs are warmed up by turns, too.
+WARM_TURN_S = 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +51,13 @@ class Turns:
         """The turns of so many jobs, one after the other.
 
         >>> [(t.who, t.begin_s, t.measured_s, t.end_s) for t in Turns(9, 1, 2, 1).of(2)[1:3]]
-        [(1, 9, None, 18), (0, 18, (19, 21), 22.0)]
+        [(1, 9.0, None, 18.0), (0, 18.0, (19.0, 21.0), 22.0)]
+        >>> [(t.who, t.begin_s) for t in Turns(60, 1, 2, 1).of(2) if t.measured_s is None]
+        [(0, 0.0), (1, 20.0), (0, 40.0), (1, 60.0), (0, 80.0), (1, 100.0)]
         """
-        warm_s = self.warm_s
-        found = [Turn(who, who * warm_s, (who + 1) * warm_s) for who in range(jobs)]
+        rounds = math.ceil(self.warm_s / WARM_TURN_S)
+        each_s = self.warm_s / rounds
+        found = [Turn(n % jobs, n * each_s, (n + 1) * each_s) for n in range(rounds * jobs)]
         for number in range(self.repeats * jobs):
             now_s = found[-1].end_s
             first_s, last_s = now_s + self.settle_s, now_s + self.settle_s + self.measured_s
