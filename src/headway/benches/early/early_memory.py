@@ -43,7 +43,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
 
 
 def at_scale(place: Path, scale: float, repeats: int, bar: Bar) -> dict[str, Any]:
-    """All three ways at one scale, by turns; the first round warms up unless it is the only one."""
+    """All three ways at one scale, by turns, after both that are timed have warmed up."""
     files = make_tables(place / "tables", scale)
     spark = open_session("local[2]", {"spark.driver.memory": "8g", "spark.buffer.pageSize": PAGE})
     try:
@@ -52,6 +52,7 @@ def at_scale(place: Path, scale: float, repeats: int, bar: Bar) -> dict[str, Any
         followed = library.open(BY_ORDER, POINTS, growing)
         apart = library.open(BY_ORDER, POINTS, by_row)
         race.in_full(Q3_GENERAL)
+        footprint_of(race, Q3_GENERAL, followed, POINTS)
         full, kept, lost = [], [], []
         for _ in range(repeats):
             full.append(race.in_full(Q3_GENERAL))
