@@ -24,8 +24,10 @@ def watched(due_s: list[float], late_s: list[float], at_us: list[int] | None = N
 
 def test_records_of_the_warm_up_do_not_count() -> None:
     seen = (np.array([0, 1, 2, 3, 4.0]), np.array([9.0, 9.0, 0.002, 0.004, 9.0]))
-    (part,) = parts_of(seen, [Turn(0, 0.0, 2.0), Turn(0, 2.0, 5.0, (2.0, 4.0))])
-    found = quantiles(part)
+    turns = [(Turn(0, 0.0, 2.0), 7.0), (Turn(0, 2.0, 5.0, (2.0, 4.0)), 3.0)]
+    (part,) = parts_of(seen, turns)
+    assert part.cpu_s == 3.0
+    found = quantiles(part.late_s)
     assert found["max_ms"] == 4.0
     assert found["unanswered"] == 0
     found = quantiles(np.array([np.nan, np.nan]))

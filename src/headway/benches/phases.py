@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from headway.benches.options import Bar, BenchOptions, progress
 from headway.benches.outsider import Watched, watch
+from headway.benches.turns import Turn, Turns, watch_in_turns
 from headway.engine.stock.ratios import spread, typical
 from headway.engine.stock.realtime import CountJob
 from headway.errors import RunError
@@ -34,6 +35,7 @@ WORKS: tuple[Work, ...] = ("count", "windowed count")
 RATES = (500.0, 2_000.0, 8_000.0)
 WINDOW_S = 2
 KEYS = 1_000
+QUICK_TURNS = Turns(warm_s=6.0, settle_s=1.0, measured_s=4.0, repeats=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +62,10 @@ def run(options: BenchOptions) -> dict[str, Any]:
     """Run both counts in both modes at each rate; and without phases, for what they cost."""
     rates = (1_000.0,) if options.quick else RATES
     works = WORKS[:1] if options.quick else WORKS
-    pairs = options.repeats or (1 if options.quick else 2)
+    turns = QUICK_TURNS if options.quick else Turns(20.0, 2.0, 10.0, options.repeats or 3)
     modes = MODES[1:] if options.quick else MODES  # in which the cost is measured
     span = Span(13.0, 6.0, 3.0) if options.quick else Span(22.0, 11.0, 5.0)
-    jobs = len(works) * len(MODES) * len(rates) + len(modes) * (pairs * 2 - 1)
+    jobs = len(works) * len(MODES) * len(rates) + len(modes) * len(turns.of(2))
     with (
         Broker() as broker,
         TemporaryDirectory(prefix="headway-bench-") as place,
@@ -73,7 +75,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
         cases = [
             bench.measure(work, mode, rate) for work, mode, rate in product(works, MODES, rates)
         ]
-        costs = {mode: bench.overheads(costliest(cases, mode), pairs) for mode in modes}
+        costs = {mode: bench.overheads(mode, rates[-1], turns) for mode in modes}
     rows = [figures_of(case, span) for case in cases]
     adding = [row for row in rows if "sum_error_mean" in row]
     if not adding:
@@ -104,43 +106,40 @@ class Bench:
         self.broker, self.place, self.span, self.bar = broker, place, span, bar
         self.done = 0
 
-    def measure(self, work: Work, mode: Mode, rate: float, phases: bool = True) -> Case:
-        """Run one job."""
+    def job(self, work: Work, mode: Mode, phases: bool = True) -> CountJob:
+        """A job with topics and a folder of its own."""
         folder = self.place / f"job-{self.done}"
         self.done += 1
         folder.mkdir()
         self.broker.create(folder.name, f"{folder.name}-out")
-        job = CountJob(
+        return CountJob(
             self.broker.address, folder.name, f"{folder.name}-out", folder, "headway", mode,
             RealTime(checkpoint_s=self.span.checkpoint_s), Pace(interval_s=0.25), phases=phases,
             window=None if work == "count" else f"{WINDOW_S}s",
         )  # fmt: skip
+
+    def measure(self, work: Work, mode: Mode, rate: float) -> Case:
+        """Run one job."""
+        job = self.job(work, mode)
         watched = watch(job, Keyed(keys=KEYS), rate, self.span.seconds)
-        self.bar.advance(note=f"{work}, {mode} at {rate:,.0f}/s{'' if phases else ', bare'}")
-        lines = list(BatchLog(folder / "run" / "batches.jsonl").lines())
+        self.bar.advance(note=f"{work}, {mode} at {rate:,.0f}/s")
+        lines = list(BatchLog(job.folder / "run" / "batches.jsonl").lines())
         return Case(work, mode, rate, watched, lines)
 
-    def overheads(self, case: Case, pairs: int) -> list[float]:
-        """How much more processor time the same job takes with phases than without, in turn."""
-        found = []
-        for number in range(pairs):
-            if number % 2:
-                bare, told = self.again(case, phases=False), self.again(case, phases=True)
-            else:
-                told = self.again(case, phases=True) if number else case
-                bare = self.again(case, phases=False)
-            found.append(round(told.watched.cpu_s / bare.watched.cpu_s - 1, 4))
-        return found
+    def overheads(self, mode: Mode, rate: float, turns: Turns) -> list[float]:
+        """How much more processor time a count takes with phases than without, in turns.
 
-    def again(self, case: Case, phases: bool) -> Case:
-        """Run the job of a case once more."""
-        return self.measure(case.work, case.mode, case.rate, phases)
+        Both are warm by then: what Java compiles in the first seconds costs more than any meter,
+        and never twice the same.
+        """
 
+        def told(turn: Turn) -> None:
+            self.bar.advance(note=f"{mode}, {'bare' if turn.who else 'with phases'}")
 
-def costliest(cases: list[Case], mode: Mode) -> Case:
-    """The plain count in a mode at the highest rate."""
-    own = [case for case in cases if case.mode == mode and case.work == "count"]
-    return max(own, key=lambda case: case.rate)
+        jobs = [self.job("count", mode), self.job("count", mode, phases=False)]
+        metered, bare = watch_in_turns(jobs, Keyed(keys=KEYS), rate, turns, told)
+        pairs = zip(metered, bare, strict=True)
+        return [round(one.cpu_s / other.cpu_s - 1, 4) for one, other in pairs]
 
 
 def figures_of(case: Case, span: Span) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from pyspark import InheritableThread
 from headway.clock import Clock
 from headway.early.chunks import Chunk
 from headway.early.progress import FOREVER
+from headway.engine.early.stages.ahead import Ahead
 from headway.engine.early.stages.fed import Fed, Stage
 from headway.engine.early.stages.handed import BOUND, Handed, Part, Stopped
 from headway.engine.early.stages.parts import (
@@ -29,7 +30,7 @@ from headway.engine.early.stages.parts import (
     place_of,
 )
 from headway.engine.early.stages.schedule import Schedule
-from headway.engine.early.views import told_when_run
+from headway.engine.early.views import collected, told_when_run
 
 
 def feds_of(stage: Stage) -> list[Fed]:
@@ -73,6 +74,7 @@ class Line:
             )
             for stage in self._stages
         }
+        self._ahead = Ahead(last)
         self._first_out = threading.Event()
         self._stopped = False
         self._tag = f"headway-{uuid4().hex}"
@@ -102,6 +104,7 @@ class Line:
             handed.stop()
         if self._threads:
             self._last.tables.session.sparkContext.cancelJobsWithTag(self._tag)
+        self._ahead.wait()
         for thread in self._threads:
             thread.join()
         for handed in self.handed.values():
@@ -113,11 +116,19 @@ class Line:
         """The rows of a chunk of the last stage."""
         self._fetch(self._last, n)
         begun = self._clock.steady_s()
-        found = self._last.plan.compute(chunk)
+        planned = self._ahead.take(chunk)
+        if n > self._begin and (coming := self._planned_next(n)) is not None:
+            self._ahead.begin(coming)
+        found = self._last.plan.compute(chunk) if planned is None else collected(planned)
         self._schedule.took(n, self._clock.steady_s() - begun)
         self._release(self._last, n)
         self._first_out.set()
         return found
+
+    def _planned_next(self, n: int) -> Chunk | None:
+        """The chunk after the n-th, if it is known by now and can be planned by itself."""
+        alone = self._last.forgets and not self._stages
+        return self._schedule.settled(n + 1) if alone else None
 
     def _feed(self, stage: Stage) -> None:
         """Hand over one chunk after the other; the second waits until the first answer is out."""
