@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.benches.options import Bar, BenchOptions, progress
-from headway.benches.outsider import Watched, watch
+from headway.benches.outsider import Jobs, Watched, watch
 from headway.benches.turns import Turn, Turns, watch_in_turns
 from headway.engine.stock.ratios import spread
 from headway.engine.stock.realtime import CountJob
@@ -67,7 +67,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
         TemporaryDirectory(prefix="headway-bench-") as place,
         progress(2 * repeats + len(turns.of(len(those))), "fixed costs") as bar,
     ):
-        bench = Bench(broker, Path(place), bar)
+        bench = Bench(Jobs(broker, Path(place)), bar)
         batches = [
             {by: bench.batches(by, options.quick) for by in WHO["micro-batch"]}
             for _ in range(repeats)
@@ -87,22 +87,18 @@ def run(options: BenchOptions) -> dict[str, Any]:
 class Bench:
     """What the jobs of this benchmark share."""
 
-    def __init__(self, broker: Broker, place: Path, bar: Bar) -> None:
-        self._broker, self._place, self._bar = broker, place, bar
-        self._made = 0
+    def __init__(self, jobs: Jobs, bar: Bar) -> None:
+        self._jobs, self._bar = jobs, bar
 
     def _job(self, mode: Mode, by: By) -> CountJob:
-        """A job with topics and a folder of its own."""
-        name = f"{mode}-{by}-{self._made}"
-        self._made += 1
-        self._broker.create(name, f"{name}-out")
-        (self._place / name).mkdir()
-        return CountJob(
-            self._broker.address, name, f"{name}-out", self._place / name,
-            "stock" if by == "stock" else "headway", mode,
-            RealTime(checkpoint_s=CHECKPOINT_S), Pace(interval_s=0.0),
+        """The count in a mode, metered only where that is what is measured."""
+        return self._jobs.make(
+            by="stock" if by == "stock" else "headway",
+            mode=mode,
+            knobs=RealTime(checkpoint_s=CHECKPOINT_S),
+            pace=Pace(interval_s=0.0),
             phases=mode == "micro-batch" or by == "metered",
-        )  # fmt: skip
+        )
 
     def batches(self, by: By, quick: bool) -> Cost:
         """What batches of a single record cost one job."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from headway.engine.stock.realtime import CountJob, work
 from headway.errors import RunError
 from headway.flow.rates import Rate, parse_rate
 from headway.flow.topics import RecordMaker
+from headway.testing.broker import Broker
 from headway.testing.feeder import Feed, Feeder
 from headway.testing.outside import Onlooker, Seen, latencies_s, numbered
 from headway.testing.processes import cpu_s, freeze
@@ -46,6 +48,24 @@ def late_at(late_s: NDArray[np.float64], shares: Sequence[float]) -> NDArray[np.
     every = np.sort(np.nan_to_num(late_s, nan=np.inf))
     places = [min(len(every) - 1, int(share * len(every))) for share in shares]
     return every[places] if len(every) else np.full(len(shares), np.inf)
+
+
+@dataclass
+class Jobs:
+    """Makes jobs between topics of their own, in folders of their own."""
+
+    broker: Broker
+    place: Path
+    made: int = 0
+
+    def make(self, **how: Any) -> CountJob:
+        """The next one; `how` is what else a CountJob is told."""
+        name = f"job-{self.made}"
+        self.made += 1
+        self.broker.create(name, f"{name}-out")
+        folder = self.place / name
+        folder.mkdir(parents=True)
+        return CountJob(self.broker.address, name, f"{name}-out", folder, **how)
 
 
 class Stage:

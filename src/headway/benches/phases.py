@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.benches.options import Bar, BenchOptions, progress
-from headway.benches.outsider import Watched, watch
+from headway.benches.outsider import Jobs, Watched, watch
 from headway.benches.turns import Turn, Turns, watch_in_turns
 from headway.engine.stock.ratios import spread, typical
 from headway.engine.stock.realtime import CountJob
@@ -71,7 +71,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
         TemporaryDirectory(prefix="headway-bench-") as place,
         progress(jobs, "phases") as bar,
     ):
-        bench = Bench(broker, Path(place), span, bar)
+        bench = Bench(Jobs(broker, Path(place)), span, bar)
         cases = [
             bench.measure(work, mode, rate) for work, mode, rate in product(works, MODES, rates)
         ]
@@ -102,21 +102,18 @@ def run(options: BenchOptions) -> dict[str, Any]:
 class Bench:
     """Where the jobs of this benchmark run, and for how long."""
 
-    def __init__(self, broker: Broker, place: Path, span: Span, bar: Bar) -> None:
-        self.broker, self.place, self.span, self.bar = broker, place, span, bar
-        self.done = 0
+    def __init__(self, jobs: Jobs, span: Span, bar: Bar) -> None:
+        self.jobs, self.span, self.bar = jobs, span, bar
 
     def job(self, work: Work, mode: Mode, phases: bool = True) -> CountJob:
-        """A job with topics and a folder of its own."""
-        folder = self.place / f"job-{self.done}"
-        self.done += 1
-        folder.mkdir()
-        self.broker.create(folder.name, f"{folder.name}-out")
-        return CountJob(
-            self.broker.address, folder.name, f"{folder.name}-out", folder, "headway", mode,
-            RealTime(checkpoint_s=self.span.checkpoint_s), Pace(interval_s=0.25), phases=phases,
+        """One of both counts in a mode."""
+        return self.jobs.make(
+            mode=mode,
+            knobs=RealTime(checkpoint_s=self.span.checkpoint_s),
+            pace=Pace(interval_s=0.25),
+            phases=phases,
             window=None if work == "count" else f"{WINDOW_S}s",
-        )  # fmt: skip
+        )
 
     def measure(self, work: Work, mode: Mode, rate: float) -> Case:
         """Run one job."""

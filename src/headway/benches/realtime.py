@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.benches.options import Bar, BenchOptions, progress
-from headway.benches.outsider import Watched, late_at, watch
+from headway.benches.outsider import Jobs, Watched, late_at, watch
 from headway.benches.turns import Turn, Turns, watch_in_turns
 from headway.engine.stock.ratios import spread, typical
 from headway.engine.stock.realtime import CountJob
@@ -45,16 +45,16 @@ def run(options: BenchOptions) -> dict[str, Any]:
     rates = (8_000.0,) if options.quick else RATES
     maker = Keyed(keys=KEYS, seed=options.seed)
     figures: dict[str, Any] = {}
-    jobs = 2 * (1 + repeats) + (0 if options.quick else 4) + len(rates)
+    shorter = replace(turns, warm_s=turns.warm_s / 2, repeats=1)
+    jobs = len(turns.of(2)) + (0 if options.quick else len(shorter.of(2))) + len(rates)
     with (
         Broker() as broker,
         TemporaryDirectory(prefix="headway-bench-") as place,
         progress(jobs, "real-time") as bar,
     ):
-        bench = Bench(broker, Path(place), maker, bar)
+        bench = Bench(Jobs(broker, Path(place)), maker, bar)
         figures |= against_stock(bench, turns)
         if not options.quick:
-            shorter = replace(turns, warm_s=turns.warm_s / 2, repeats=1)
             figures["stateless"] = against_stock(bench, shorter, stateful=False)
         figures |= rising(bench, rates, span)
     figures |= {
@@ -66,24 +66,17 @@ def run(options: BenchOptions) -> dict[str, Any]:
     return figures
 
 
+@dataclass(frozen=True, slots=True)
 class Bench:
     """What the jobs of this benchmark share."""
 
-    def __init__(self, broker: Broker, place: Path, maker: Keyed, bar: Bar) -> None:
-        self.broker, self.place, self.maker, self.bar = broker, place, maker, bar
-        self.made = 0
+    jobs: Jobs
+    maker: Keyed
+    bar: Bar
 
     def job(self, by: Any, stateful: bool = True) -> CountJob:
-        """A job with topics and a folder of its own."""
-        name = f"job-{self.made}"
-        self.made += 1
-        self.broker.create(name, f"{name}-out")
-        folder = self.place / name
-        folder.mkdir()
-        knobs = RealTime(checkpoint_s=CHECKPOINT_S)
-        return CountJob(
-            self.broker.address, name, f"{name}-out", folder, by, knobs=knobs, stateful=stateful
-        )
+        """A job without a checkpoint."""
+        return self.jobs.make(by=by, knobs=RealTime(checkpoint_s=CHECKPOINT_S), stateful=stateful)
 
 
 def against_stock(bench: Bench, turns: Turns, stateful: bool = True) -> dict[str, Any]:

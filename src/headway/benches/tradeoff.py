@@ -13,9 +13,8 @@ from rich.console import Console
 from rich.table import Table
 
 from headway.benches.options import BenchOptions, progress
-from headway.benches.outsider import Watched, watch
+from headway.benches.outsider import Jobs, Watched, watch
 from headway.dashboard.draw.loglog import Curve, draw_curves
-from headway.engine.stock.realtime import CountJob
 from headway.keep.pacing import Pace
 from headway.plan.modes import MODES, Mode, RealTime
 from headway.testing.broker import Broker
@@ -80,10 +79,10 @@ def run(options: BenchOptions) -> dict[str, Any]:
         TemporaryDirectory(prefix="headway-bench-") as place,
         progress(len(chosen) * len(MODES), "rates") as bar,
     ):
+        jobs = Jobs(broker, Path(place))
         for name, workload in chosen.items():
             for mode in MODES:
-                folder = Path(place) / f"{name}-{mode}"
-                rows = climb(broker, folder, workload, mode, stairs)
+                rows = climb(jobs, workload, mode, stairs)
                 found.setdefault(name, {})[mode] = rows
                 bar.advance(note=f"{name}, {mode}")
     figures: dict[str, Any] = {"workloads": found, "highest_rate": highest(found)}
@@ -94,16 +93,14 @@ def run(options: BenchOptions) -> dict[str, Any]:
     return figures
 
 
-def climb(
-    broker: Broker, folder: Path, workload: Workload, mode: Mode, stairs: Stairs
-) -> list[dict[str, float]]:
+def climb(jobs: Jobs, workload: Workload, mode: Mode, stairs: Stairs) -> list[dict[str, float]]:
     """One job under rates that rise."""
-    folder.mkdir()
-    broker.create(folder.name, f"{folder.name}-out")
-    job = CountJob(
-        broker.address, folder.name, f"{folder.name}-out", folder, "headway", mode,
-        RealTime(checkpoint_s=60.0), Pace(interval_s=0.25), workload.stateful,
-    )  # fmt: skip
+    job = jobs.make(
+        mode=mode,
+        knobs=RealTime(checkpoint_s=60.0),
+        pace=Pace(interval_s=0.25),
+        stateful=workload.stateful,
+    )
     watched = watch(job, workload.maker, stairs.schedule, stairs.seconds)
     return steps_of(watched, stairs)
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from headway.benches.foretold.streams import whole_cycles_s
 from headway.benches.options import Bar
-from headway.benches.outsider import late_at, watch
+from headway.benches.outsider import Jobs, late_at, watch
 from headway.engine.spark.learning.profiling import profile_flow
 from headway.engine.spark.learning.trial import Trial
 from headway.engine.spark.realtime.needs import wanted_session
@@ -67,10 +67,10 @@ def judge_either(bar: Bar) -> dict[str, Any]:
     with Broker() as broker, TemporaryDirectory(prefix="headway-bench-") as place:
         profile = profiled(broker, Path(place))
         bar.advance(note="kafka profiled")
-        cells = []
-        for number, (text, rate) in enumerate(CELLS):
+        cells, jobs = [], Jobs(broker, Path(place) / "cells")
+        for text, rate in CELLS:
             cell = Either(parse_goal(text), rate, planned(profile, parse_goal(text), rate))
-            job = job_of(broker, Path(place) / f"cell-{number}", cell)
+            job = job_of(jobs, cell)
             cells.append(cell_figures(cell, late_s(job, rate, cell.goal)))
             bar.advance(note=f"{text} at {rate:,.0f}/s")
     return {"goal": "mode free", "cells": cells, "measured": [], "highest": {}}
@@ -98,11 +98,9 @@ def planned(profile: JobProfile, goal: Goal, rate_per_s: float) -> Candidate | N
     return found.candidate if found is not None else None
 
 
-def job_of(broker: Broker, folder: Path, cell: Either) -> CountJob:
+def job_of(jobs: Jobs, cell: Either) -> CountJob:
     """The job that runs a cell as it was planned, or in real-time mode where none was."""
-    folder.mkdir(parents=True)
-    broker.create(folder.name, f"{folder.name}-out")
-    job = CountJob(broker.address, folder.name, f"{folder.name}-out", folder, slots=SLOTS)
+    job = jobs.make(slots=SLOTS)
     chosen = cell.chosen
     if chosen is None:
         return job

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from headway.benches.outsider import Watched, late_at, watch
-from headway.engine.stock.realtime import CountJob
+from headway.benches.outsider import Jobs, Watched, late_at, watch
 from headway.keep.loop import load_of
 from headway.measure.batches import BatchLog
 from headway.measure.costs.lanes import Lanes
@@ -73,27 +72,23 @@ def measure_streams(place: Path, full: bool, foretell: Foretell) -> list[dict[st
     ]
     found: list[dict[str, Any]] = []
     with Broker() as broker:
-        watched, folder = run_stream(broker, place / "learned", learning)
+        jobs = Jobs(broker, place)
+        watched, folder = run_stream(jobs, learning)
         profile = profile_at(folder, watched, learning)
         found += compared(profile, learning, watched, foretell)
-        for number, other in enumerate(others if full else []):
-            watched, _ = run_stream(broker, place / f"other-{number}", other)
+        for other in others if full else []:
+            watched, _ = run_stream(jobs, other)
             found += compared(profile, other, watched, foretell)
     return found
 
 
-def run_stream(broker: Broker, folder: Path, stream: Stream) -> tuple[Watched, Path]:
+def run_stream(jobs: Jobs, stream: Stream) -> tuple[Watched, Path]:
     """Run a job under its rates, one after the other."""
-    folder.mkdir(parents=True)
-    broker.create(folder.name, f"{folder.name}-out")
-    job = CountJob(
-        broker.address, folder.name, f"{folder.name}-out", folder, "headway", "real-time",
-        stream.knobs, stateful=stream.stateful, window=stream.window,
-    )  # fmt: skip
+    job = jobs.make(knobs=stream.knobs, stateful=stream.stateful, window=stream.window)
     schedule = [(f"{WARM_S:g}s", stream.rates[0])]
     schedule += [(f"{stream.step_s:g}s", rate) for rate in stream.rates]
     seconds = WARM_S + stream.step_s * len(stream.rates)
-    return watch(job, Keyed(keys=1_000), schedule, seconds), folder
+    return watch(job, Keyed(keys=1_000), schedule, seconds), job.folder
 
 
 def profile_at(folder: Path, watched: Watched, stream: Stream) -> JobProfile:
