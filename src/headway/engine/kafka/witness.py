@@ -1,4 +1,4 @@
-"""How long answers take from Spark's sink to a consumer: a glance at the topic every second.
+"""How long answers take from Spark's sink to a consumer: a glance at the topic now and then.
 
 In real-time mode Spark knows when it hands an answer to its sink, and nobody in it knows when the
 answer is out. So the driver looks at the answers as their consumers do, a few at a time.
@@ -15,7 +15,7 @@ from headway.clock import Clock, SystemClock
 from headway.engine.kafka.client import LATEST, QUIET, offsets_of, partitions_of
 from headway.measure.latency import Latency
 
-EVERY_S, GLANCE_S, SETTLE_MS = 1.0, 0.12, 30
+EVERY_S, GLANCE_S, SETTLE_MS = 2.0, 0.12, 30
 
 
 class Witness:
