@@ -5,13 +5,17 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable
+from concurrent.futures import Future
+from types import SimpleNamespace
 
 import fastavro
 import pytest
-from confluent_kafka import Producer
+from confluent_kafka import Producer, TopicPartition
 
 import headway as hw
 from headway.clock import SystemClock
+from headway.engine.kafka import client
+from headway.engine.kafka.client import shared_admin
 from headway.engine.kafka.opened import OpenKafka
 from headway.engine.topics.port import Records, Slice, count_between
 from headway.errors import TopicError
@@ -144,6 +148,27 @@ def test_a_topic_made_anew_is_told_from_one_that_was_read(broker: Broker, topic:
     assert not found.finished({"0": 0, "1": 0})
     with pytest.raises(TopicError, match=r"was made anew.*new run folder"):
         found.finished({"0": 7, "1": 0})
+
+
+def test_an_offset_that_the_client_makes_up_is_no_end_of_a_topic(
+    broker: Broker, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    send(broker, topic, [b'{"n": 1}'] * 5)
+    found = opened(hw.topic(topic, at=broker.at, schema="n bigint"))
+    ends = found.reach(0)
+    assert sum(ends.values()) == 5
+    admin = shared_admin(broker.address)
+
+    def left_out(asked: dict[TopicPartition, object], **_: object) -> dict[TopicPartition, Future]:
+        """What comes of a broker that did not answer in time, as it was seen."""
+        answer: Future = Future()
+        answer.set_result(SimpleNamespace(offset=-1001))
+        return dict.fromkeys(asked, answer)
+
+    silent = SimpleNamespace(list_offsets=left_out, list_topics=admin.list_topics)
+    monkeypatch.setattr(client, "shared_admin", lambda _: silent)
+    assert found.reach(0) == ends
+    assert not found.finished(ends)
 
 
 def test_records_that_expired_are_an_error_or_are_skipped_as_the_flow_says(broker: Broker) -> None:

@@ -86,13 +86,21 @@ def wait_known(
 
 
 def offsets_of(servers: str, spec: OffsetSpec, of: Sequence[TopicPartition]) -> dict[int, int]:
-    """The first or the next offset of partitions, as far as transactions have ended."""
+    """The first or the next offset of partitions, as far as transactions have ended.
+
+    A broker that is slow to answer may leave a partition out; the client then makes up an offset
+    below 0 and calls it no error.
+    """
     asked = shared_admin(servers).list_offsets(
         {TopicPartition(each.topic, each.partition): spec for each in of},
         isolation_level=IsolationLevel.READ_COMMITTED,
         request_timeout=ANSWER_S,
     )
-    return {each.partition: found.result().offset for each, found in asked.items()}
+    offsets = {each.partition: int(found.result().offset) for each, found in asked.items()}
+    if min(offsets.values(), default=0) < 0:
+        missing = KafkaError(KafkaError.OFFSET_NOT_AVAILABLE, "the broker left out a partition")
+        raise KafkaException(missing)
+    return offsets
 
 
 def patiently(ask: Callable[[], Found], clock: Clock, patience_s: float = PATIENCE_S) -> Found:
