@@ -16,6 +16,7 @@ from headway.benches.options import Bar, BenchOptions, progress
 from headway.benches.outsider import Jobs, Watched, watch
 from headway.benches.turns import Turn, Turns, watch_in_turns
 from headway.engine.stock.ratios import spread, typical
+from headway.engine.stock.realtime import CountJob
 from headway.errors import RunError
 from headway.flow.rates import parse_rate
 from headway.keep.pacing import Pace
@@ -34,7 +35,6 @@ WORKS: tuple[Work, ...] = ("count", "windowed count")
 RATES = (500.0, 2_000.0, 8_000.0)
 WINDOW_S = 2
 KEYS = 1_000
-PACE = Pace(interval_s=0.25)
 QUICK_TURNS = Turns(warm_s=6.0, settle_s=1.0, measured_s=4.0, repeats=1)
 
 
@@ -62,7 +62,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
     """Run both counts in both modes at each rate; and without phases, for what they cost."""
     rates = (1_000.0,) if options.quick else RATES
     works = WORKS[:1] if options.quick else WORKS
-    turns = QUICK_TURNS if options.quick else Turns(20.0, 1.0, 5.0, options.repeats or 8)
+    turns = QUICK_TURNS if options.quick else Turns(20.0, 2.0, 10.0, options.repeats or 3)
     modes = MODES[1:] if options.quick else MODES  # in which the cost is measured
     span = Span(13.0, 6.0, 3.0) if options.quick else Span(22.0, 11.0, 5.0)
     jobs = len(works) * len(MODES) * len(rates) + len(modes) * len(turns.of(2))
@@ -86,9 +86,9 @@ def run(options: BenchOptions) -> dict[str, Any]:
             for name in ("sum_error_mean", "sum_error_p50", "sum_error_p99")
         },
         "unexplained_share": max(row["unexplained_share"] for row in adding),
-        "overhead": max(cost.more for cost in costs.values()),
-        "overhead_by_mode": {mode: cost.more for mode, cost in costs.items()},
-        "overhead_spread": {mode: spread(cost.each) for mode, cost in costs.items()},
+        "overhead": max(typical(found) for found in costs.values()),
+        "overhead_by_mode": {mode: typical(found) for mode, found in costs.items()},
+        "overhead_spread": {mode: spread(found) for mode, found in costs.items()},
         "cases": rows,
         "warm_up_s": span.warm_s,
         "measured_s": span.seconds - span.warm_s,
@@ -105,55 +105,38 @@ class Bench:
     def __init__(self, jobs: Jobs, span: Span, bar: Bar) -> None:
         self.jobs, self.span, self.bar = jobs, span, bar
 
-    def measure(self, work: Work, mode: Mode, rate: float) -> Case:
-        """Run one job."""
-        job = self.jobs.make(
+    def job(self, work: Work, mode: Mode, phases: bool = True) -> CountJob:
+        """One of both counts in a mode."""
+        return self.jobs.make(
             mode=mode,
             knobs=RealTime(checkpoint_s=self.span.checkpoint_s),
-            pace=PACE,
+            pace=Pace(interval_s=0.25),
+            phases=phases,
             window=None if work == "count" else f"{WINDOW_S}s",
         )
+
+    def measure(self, work: Work, mode: Mode, rate: float) -> Case:
+        """Run one job."""
+        job = self.job(work, mode)
         watched = watch(job, Keyed(keys=KEYS), rate, self.span.seconds)
         self.bar.advance(note=f"{work}, {mode} at {rate:,.0f}/s")
         lines = list(BatchLog(job.folder / "run" / "batches.jsonl").lines())
         return Case(work, mode, rate, watched, lines)
 
-    def overheads(self, mode: Mode, rate: float, turns: Turns) -> Cost:
+    def overheads(self, mode: Mode, rate: float, turns: Turns) -> list[float]:
         """How much more processor time a count takes with phases than without, in turns.
 
         Both are warm by then: what Java compiles in the first seconds costs more than any meter,
-        and never twice the same. Checkpoints are as far apart as they are unasked.
+        and never twice the same.
         """
 
         def told(turn: Turn) -> None:
             self.bar.advance(note=f"{mode}, {'bare' if turn.who else 'with phases'}")
 
-        jobs = [self.jobs.make(mode=mode, pace=PACE, phases=phases) for phases in (True, False)]
+        jobs = [self.job("count", mode), self.job("count", mode, phases=False)]
         metered, bare = watch_in_turns(jobs, Keyed(keys=KEYS), rate, turns, told)
-        return Cost([one.cpu_s for one in metered], [one.cpu_s for one in bare])
-
-
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """The processor time of the same turns with phases and without."""
-
-    metered_s: list[float]
-    bare_s: list[float]
-
-    @property
-    def each(self) -> list[float]:
-        """How much more each turn took than the one that followed it."""
-        pairs = zip(self.metered_s, self.bare_s, strict=True)
-        return [metered / bare - 1 for metered, bare in pairs]
-
-    @property
-    def more(self) -> float:
-        """How much more all of them took.
-
-        >>> Cost([1.0, 3.0], [2.0, 2.0]).more
-        0.0
-        """
-        return round(sum(self.metered_s) / sum(self.bare_s) - 1, 4)
+        pairs = zip(metered, bare, strict=True)
+        return [round(one.cpu_s / other.cpu_s - 1, 4) for one, other in pairs]
 
 
 def figures_of(case: Case, span: Span) -> dict[str, Any]:
