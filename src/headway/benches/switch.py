@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from headway.benches.options import Bar, BenchOptions, progress
-from headway.benches.outsider import Watched, watch
+from headway.benches.outsider import Jobs, Watched, watch
 from headway.clock import SystemClock
 from headway.engine.stock.ratios import spread, typical
-from headway.engine.stock.realtime import CountJob
 from headway.keep.pacing import Pace
 from headway.plan.modes import MODES, Mode, RealTime
 from headway.testing.broker import Broker
@@ -37,11 +36,11 @@ def run(options: BenchOptions) -> dict[str, Any]:
         TemporaryDirectory(prefix="headway-bench-") as place,
         progress(changes, "changes of mode") as bar,
     ):
-        broker.create("in", "out")
-        job = CountJob(
-            broker.address, "in", "out", Path(place), mode="micro-batch",
-            knobs=RealTime(checkpoint_s=CHECKPOINT_S), pace=Pace(interval_s=0.25),
-        )  # fmt: skip
+        job = Jobs(broker, Path(place)).make(
+            mode="micro-batch",
+            knobs=RealTime(checkpoint_s=CHECKPOINT_S),
+            pace=Pace(interval_s=0.25),
+        )
         at_us: list[int] = []
         orders = changing(changes, told, at_us, bar)
         watched = watch(job, maker, RATE, seconds, orders)
