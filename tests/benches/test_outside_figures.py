@@ -19,15 +19,13 @@ from headway.testing.processes import cpu_s
 def watched(due_s: list[float], late_s: list[float], at_us: list[int] | None = None) -> Watched:
     times = np.array(at_us or [0], dtype=np.int64)
     seen = Seen(np.array(["k"] * len(times), dtype=object), np.arange(len(times)), times)
-    return Watched(np.array(due_s), np.array(late_s), seen, 0, 0.0)
+    return Watched(np.array(due_s), np.array(late_s), seen, 0)
 
 
 def test_records_of_the_warm_up_do_not_count() -> None:
     seen = (np.array([0, 1, 2, 3, 4.0]), np.array([9.0, 9.0, 0.002, 0.004, 9.0]))
-    turns = [(Turn(0, 0.0, 2.0), 7.0), (Turn(0, 2.0, 5.0, (2.0, 4.0)), 3.0)]
-    (part,) = parts_of(seen, turns)
-    assert part.cpu_s == 3.0
-    found = quantiles(part.late_s)
+    (part,) = parts_of(seen, [Turn(0, 0.0, 2.0), Turn(0, 2.0, 5.0, (2.0, 4.0))])
+    found = quantiles(part)
     assert found["max_ms"] == 4.0
     assert found["unanswered"] == 0
     found = quantiles(np.array([np.nan, np.nan]))

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark import cloudpickle
+from pyspark.errors import AnalysisException
 from pyspark.errors.exceptions import captured
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 
 from headway.engine.spark.realtime.needs import COLLECTOR
@@ -276,3 +277,17 @@ def test_the_end_of_a_java_collection_is_an_exception_that_pyspark_has_to_unders
     assert not asked
     assert dict(held) == {"a": 1}
     assert "NoSuchElementException" in asked[0].toString()
+
+
+def test_a_clock_in_an_observed_aggregate_works_for_max_and_for_no_sketch(
+    spark: SparkSession,
+) -> None:
+    clock = "CAST(java_method('java.lang.System', 'currentTimeMillis') AS DOUBLE)"
+    latest, sketch = (F.expr(f"{name}({clock})") for name in ("max", "kll_sketch_agg_double"))
+    with pytest.raises(AnalysisException, match="NONDETERMINISTIC"):
+        spark.range(3).agg(latest.alias("at"))
+    seen = Observation()
+    spark.range(3).observe(seen, latest.alias("at")).collect()
+    assert seen.get["at"] > 1.7e12
+    with pytest.raises(Py4JJavaError, match="should be initialized before eval"):
+        spark.range(3).observe(Observation(), sketch.alias("at")).collect()

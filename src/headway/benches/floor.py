@@ -122,7 +122,7 @@ class Bench:
         found = watch_in_turns(jobs, Keyed(keys=100), BUSY_RATE, turns, told)
         phases = [phases_of(job.folder) for job in jobs]
         return [
-            {by: Cost(pauses_ms(found[n][stretch].late_s), phases[n]) for n, by in enumerate(those)}
+            {by: Cost(pauses_ms(found[n][stretch]), phases[n]) for n, by in enumerate(those)}
             for stretch in range(turns.repeats)
         ]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,6 @@ class Watched:
     late_s: NDArray[np.float64]
     seen: Seen
     began_us: int
-    cpu_s: float  # of the job, from the first record to the last
 
 
 def late_at(late_s: NDArray[np.float64], shares: Sequence[float]) -> NDArray[np.float64]:
@@ -138,11 +138,43 @@ def watch(
         stage.wait_ready()
         begin_us = clock.now_us() + round(2 * LEAD_S * 1e6)
         clock.sleep(LEAD_S)
-        spent_s = stage.cpu_s()
         with stage.feed(maker, rate, seconds, begin_us) as feeder:
             if meanwhile is not None:
                 meanwhile(stage.channel, begin_us)
             feeder.wait(seconds + LEAD_S + START_S)
-        spent_s = stage.cpu_s() - spent_s
         seen = stage.seen()
-    return Watched(*latencies_s(maker, rate, begin_us, count, seen), seen, begin_us, spent_s)
+    return Watched(*latencies_s(maker, rate, begin_us, count, seen), seen, begin_us)
+
+
+@dataclass(frozen=True, slots=True)
+class Looks:
+    """At what jobs cost that run at the same time: how often, after how much warm-up."""
+
+    warm_s: float
+    every_s: float
+    count: int
+
+
+def costs_side_by_side(
+    jobs: Sequence[CountJob], maker: RecordMaker, rate: float, looks: Looks
+) -> list[list[float]]:
+    """Processor seconds of each job from look to look, all of them at once and at one rate.
+
+    What disturbs the host disturbs all of them, and each answers as many records as the others.
+    """
+    clock = SystemClock()
+    seconds = looks.warm_s + looks.every_s * looks.count
+    with ExitStack() as stack:
+        stages = [stack.enter_context(Stage(job)) for job in jobs]
+        for stage in stages:
+            stage.wait_ready()
+        begin_us = clock.now_us() + round(2 * LEAD_S * 1e6)
+        for stage in stages:
+            stack.enter_context(stage.feed(maker, rate, seconds, begin_us))
+        clock.sleep(2 * LEAD_S + looks.warm_s)
+        spent = [[stage.cpu_s() for stage in stages]]
+        for _ in range(looks.count):
+            clock.sleep(looks.every_s)
+            spent.append([stage.cpu_s() for stage in stages])
+    between = np.diff(np.array(spent), axis=0)
+    return [[float(each) for each in column] for column in between.T]

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.benches.options import Bar, BenchOptions, progress
-from headway.benches.outsider import Jobs, Watched, watch
-from headway.benches.turns import Turn, Turns, watch_in_turns
+from headway.benches.outsider import Jobs, Looks, Watched, costs_side_by_side, watch
 from headway.engine.stock.ratios import spread, typical
 from headway.engine.stock.realtime import CountJob
 from headway.errors import RunError
@@ -35,7 +34,7 @@ WORKS: tuple[Work, ...] = ("count", "windowed count")
 RATES = (500.0, 2_000.0, 8_000.0)
 WINDOW_S = 2
 KEYS = 1_000
-QUICK_TURNS = Turns(warm_s=6.0, settle_s=1.0, measured_s=4.0, repeats=1)
+FULL_RATE = 24_000.0  # which two jobs at once just carry
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +61,10 @@ def run(options: BenchOptions) -> dict[str, Any]:
     """Run both counts in both modes at each rate; and without phases, for what they cost."""
     rates = (1_000.0,) if options.quick else RATES
     works = WORKS[:1] if options.quick else WORKS
-    turns = QUICK_TURNS if options.quick else Turns(20.0, 2.0, 10.0, options.repeats or 3)
+    looks = Looks(8.0, 3.0, 3) if options.quick else Looks(60.0, 10.0, options.repeats or 8)
     modes = MODES[1:] if options.quick else MODES  # in which the cost is measured
     span = Span(13.0, 6.0, 3.0) if options.quick else Span(22.0, 11.0, 5.0)
-    jobs = len(works) * len(MODES) * len(rates) + len(modes) * len(turns.of(2))
+    jobs = len(works) * len(MODES) * len(rates) + len(modes)
     with (
         Broker() as broker,
         TemporaryDirectory(prefix="headway-bench-") as place,
@@ -75,7 +74,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
         cases = [
             bench.measure(work, mode, rate) for work, mode, rate in product(works, MODES, rates)
         ]
-        costs = {mode: bench.overheads(mode, rates[-1], turns) for mode in modes}
+        costs = {mode: bench.overheads(mode, FULL_RATE, looks) for mode in modes}
     rows = [figures_of(case, span) for case in cases]
     adding = [row for row in rows if "sum_error_mean" in row]
     if not adding:
@@ -92,6 +91,8 @@ def run(options: BenchOptions) -> dict[str, Any]:
         "cases": rows,
         "warm_up_s": span.warm_s,
         "measured_s": span.seconds - span.warm_s,
+        "overhead_rate": FULL_RATE,
+        "overhead_warm_up_s": looks.warm_s,
         "target_error": 0.05,
         "target_overhead": 0.03,
     }
@@ -123,20 +124,19 @@ class Bench:
         lines = list(BatchLog(job.folder / "run" / "batches.jsonl").lines())
         return Case(work, mode, rate, watched, lines)
 
-    def overheads(self, mode: Mode, rate: float, turns: Turns) -> list[float]:
-        """How much more processor time a count takes with phases than without, in turns.
+    def overheads(self, mode: Mode, rate: float, looks: Looks) -> list[float]:
+        """How much more processor time a count takes with phases than without, look by look.
 
-        Both are warm by then: what Java compiles in the first seconds costs more than any meter,
-        and never twice the same.
+        At a rate that two such jobs at a time just carry: what a record costs there is what bounds
+        the rate. With checkpoints as far apart as they are by default.
         """
-
-        def told(turn: Turn) -> None:
-            self.bar.advance(note=f"{mode}, {'bare' if turn.who else 'with phases'}")
-
-        jobs = [self.job("count", mode), self.job("count", mode, phases=False)]
-        metered, bare = watch_in_turns(jobs, Keyed(keys=KEYS), rate, turns, told)
-        pairs = zip(metered, bare, strict=True)
-        return [round(one.cpu_s / other.cpu_s - 1, 4) for one, other in pairs]
+        jobs = [
+            self.jobs.make(mode=mode, pace=Pace(interval_s=0.25), phases=phases)
+            for phases in (True, False)
+        ]
+        metered, bare = costs_side_by_side(jobs, Keyed(keys=KEYS), rate, looks)
+        self.bar.advance(note=f"{mode} with phases and without")
+        return [round(one / other - 1, 4) for one, other in zip(metered, bare, strict=True)]
 
 
 def figures_of(case: Case, span: Span) -> dict[str, Any]:

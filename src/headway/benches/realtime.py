@@ -88,7 +88,7 @@ def against_stock(bench: Bench, turns: Turns, stateful: bool = True) -> dict[str
         bench.bar.advance(note=f"{warming}{jobs[turn.who].by} at {RATE:,.0f}/s")
 
     found = watch_in_turns(jobs, bench.maker, RATE, turns, told)
-    stock, ours = ([quantiles(part.late_s) for part in parts] for parts in found)
+    stock, ours = ([quantiles(part) for part in parts] for parts in found)
     ratios = [b["p99_ms"] / a["p99_ms"] for a, b in zip(stock, ours, strict=True)]
     return {
         "stock_p99_ms": typical([row["p99_ms"] for row in stock]),

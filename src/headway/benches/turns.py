@@ -65,22 +65,14 @@ class Turns:
         return found
 
 
-@dataclass(frozen=True, slots=True)
-class Stretch:
-    """What came of a measured turn: how late each record's answer was, or nan, and what it cost."""
-
-    late_s: NDArray[np.float64]
-    cpu_s: float  # of the whole turn
-
-
 def watch_in_turns(
     jobs: Sequence[CountJob],
     maker: RecordMaker,
     rate: float,
     turns: Turns,
     told: Callable[[Turn], None] = lambda turn: None,
-) -> list[list[Stretch]]:
-    """For each job: what came of its measured turns."""
+) -> list[list[NDArray[np.float64]]]:
+    """For each job and measured turn of its: how late each record's answer was, or nan."""
     clock, plan = SystemClock(), turns.of(len(jobs))
     seconds = plan[-1].end_s
     rates = [
@@ -96,39 +88,34 @@ def watch_in_turns(
             stack.enter_context(stage.feed(maker, steps, seconds, begin_us))
             for stage, steps in zip(stages, rates, strict=True)
         ]
-        costs_s = [take_turn(stages, turn, begin_us, told) for turn in plan]
+        for turn in plan:
+            take_turn(stages, turn, begin_us, told)
         for stage, feeder in zip(stages, feeders, strict=True):
             stage.freeze(False)
             feeder.wait(START_S)
         answers = [stage.seen() for stage in stages]
     return [
         parts_of(latencies_s(maker, steps, begin_us, parse_rate(steps).count_in(seconds), seen),
-                 [(t, cost_s) for t, cost_s in zip(plan, costs_s, strict=True) if t.who == who])
+                 [turn for turn in plan if turn.who == who])
         for who, (steps, seen) in enumerate(zip(rates, answers, strict=True))
     ]  # fmt: skip
 
 
 def take_turn(
     stages: Sequence[Stage], turn: Turn, begin_us: int, told: Callable[[Turn], None]
-) -> float:
-    """Let one job have the host until its turn is over; returns what it cost."""
+) -> None:
+    """Let one job have the host until its turn is over."""
     clock = SystemClock()
     for who, stage in enumerate(stages):
         stage.freeze(who != turn.who)
-    spent_s = stages[turn.who].cpu_s()
     clock.sleep(max(0.0, turn.end_s - (clock.now_us() - begin_us) / 1e6))
-    spent_s = stages[turn.who].cpu_s() - spent_s
     told(turn)
-    return spent_s
 
 
 def parts_of(
-    found: tuple[NDArray[np.float64], NDArray[np.float64]], own: list[tuple[Turn, float]]
-) -> list[Stretch]:
-    """What came of each turn that was measured; with each turn, what it cost."""
+    found: tuple[NDArray[np.float64], NDArray[np.float64]], own: list[Turn]
+) -> list[NDArray[np.float64]]:
+    """How late the records of each turn that was measured were answered."""
     due_s, late_s = found
-    spans = [(turn.measured_s, cost_s) for turn, cost_s in own if turn.measured_s is not None]
-    return [
-        Stretch(late_s[(due_s >= first_s) & (due_s < last_s)], cost_s)
-        for (first_s, last_s), cost_s in spans
-    ]
+    spans = [turn.measured_s for turn in own if turn.measured_s is not None]
+    return [late_s[(due_s >= first_s) & (due_s < last_s)] for first_s, last_s in spans]

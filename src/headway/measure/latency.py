@@ -176,6 +176,21 @@ class Latency:
         }
 
 
+def sampled(values: NDArray[np.float64], weights: NDArray[np.float64]) -> Latency:
+    """The latency of records of which some are known, each standing for so many.
+
+    >>> found = sampled(np.array([3.0, 1.0]), np.array([1.0, 3.0]))
+    >>> found.count, found.mean_s, found.values_s.tolist()
+    (4, 1.5, [1.0, 3.0])
+    """
+    mean = float(np.average(values, weights=weights))
+    variance = float(np.average((values - mean) ** 2, weights=weights))
+    order = np.argsort(values, kind="stable")
+    low, high = float(values.min()), float(values.max())
+    count = round(float(weights.sum()))
+    return Latency(count, mean, variance, low, high, values[order], weights[order])
+
+
 def thin(
     values: NDArray[np.float64], weights: NDArray[np.float64], keep: int = 20_000
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from headway.measure.latency import Latency
+from headway.measure.latency import Latency, sampled
 
 UNEXPLAINED = "unexplained"
 # In the order in which a record goes through them.
@@ -152,18 +151,7 @@ def split_at(ages: Latency, recent_s: float) -> tuple[Latency, Latency]:
     if not ages.count:
         return Latency.none(), Latency.none()
     older = np.maximum(ages.values_s - recent_s, 0.0)
-    return weighted(older, ages), weighted(ages.values_s - older, ages)
-
-
-def weighted(values: NDArray[np.float64], like: Latency) -> Latency:
-    """Values with the weights of another sample."""
-    mean = float(np.average(values, weights=like.weights))
-    variance = float(np.average((values - mean) ** 2, weights=like.weights))
-    order = np.argsort(values, kind="stable")
-    return Latency(
-        like.count, mean, variance, float(values.min()), float(values.max()),
-        values[order], like.weights[order],
-    )  # fmt: skip
+    return sampled(older, ages.weights), sampled(ages.values_s - older, ages.weights)
 
 
 def mean_phases(lines: Iterable[tuple[int, Phases]]) -> dict[str, float]:

@@ -18,7 +18,6 @@ from headway.engine.spark.gate.columns import (
     FROM,
     LAST,
     MAPPED,
-    METERED,
     READ,
     SEQ,
     SPAN,
@@ -35,7 +34,7 @@ from headway.flow.steps import Filter, Map, Merge, PairStep, Reduce, Sink, Sourc
 from headway.flow.windows import END_OF_TIME_US
 from headway.plan.modes import suits_real_time
 
-HIDDEN = (ARRIVAL, TICK, CLOSED, TIME, SEQ, FROM, METERED, READ)
+HIDDEN = (ARRIVAL, TICK, CLOSED, TIME, SEQ, FROM, READ)
 STAMPS = (VERSION, ARRIVED, MAPPED, WINDOW_END, LAST)  # of answers
 OBSERVED = "headway"
 

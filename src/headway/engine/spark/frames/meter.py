@@ -10,13 +10,14 @@ from typing import Any
 from headway.clock import SystemClock
 from headway.engine.spark.folder import RunFolder
 from headway.engine.spark.frames.left import metadata_of
+from headway.engine.spark.frames.read import CAME
 from headway.engine.spark.gate.offset_log import numbered
 from headway.engine.spark.metering.logbook import Logbook
 from headway.engine.spark.metering.meter import OBSERVED
 from headway.engine.spark.metering.published import Outbox, Published
 from headway.engine.spark.metering.stages import Glances
 from headway.engine.spark.metering.times import timeline_of, work_of
-from headway.engine.spark.realtime.stamps import latency_of
+from headway.engine.spark.realtime.stamps import told
 from headway.flow.graph import Flow
 from headway.flow.steps import PairStep
 from headway.flow.topics import StreamedFrame
@@ -108,7 +109,8 @@ class FrameMeter(Logbook):
         """How many records a batch had, and how old they were when it was decided."""
         seen = [progress["observed"].get(f"{OBSERVED}:{name}") for name in self._sources]
         known = [row for row in seen if row is not None and row["rows"]]
-        came = Latency.together(latency_of(row, "came") for row in known)
+        sums = (told(row, CAME) for row in known)
+        came = Latency.together(each.latency() for each in sums if each is not None)
         aged = came.before((decided_us - self.epoch_us) / 1e6)
         return sum(int(row["rows"]) for row in known), aged
 

@@ -8,11 +8,13 @@ from pyspark.sql import functions as F
 from headway.engine.spark.compile import OBSERVED, stateful_step
 from headway.engine.spark.gate.admission import MICROS
 from headway.engine.spark.gate.columns import ARRIVAL, SEQ, TICK, TIME
-from headway.engine.spark.realtime.stamps import summed
+from headway.engine.spark.realtime.stamps import together
 from headway.errors import FlowError
 from headway.flow.graph import Flow
 from headway.flow.steps import PairStep, Source
 from headway.flow.topics import StreamedFrame
+
+CAME = "came"  # what is summed up: when records arrived
 
 
 def frame_of(source: Source) -> StreamedFrame:
@@ -67,7 +69,7 @@ def read_frame(source: Source, part: Flow, epoch_us: int) -> DataFrame:
     metered = frame.observe(
         f"{OBSERVED}:{source.name}",
         F.count(F.lit(1)).alias("rows"),
-        *summed("came", f"({ARRIVAL} - {epoch_us}) / 1000000"),
+        together(CAME, ARRIVAL, f"({ARRIVAL} - {epoch_us}) / 1000"),
     )
     window = state.window if state else None
     if window is None:

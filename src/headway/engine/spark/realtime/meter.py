@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from headway.clock import Clock
 from headway.engine.kafka.finals import Finals
@@ -23,16 +22,19 @@ from headway.engine.spark.metering.set_aside import Ranges
 from headway.engine.spark.metering.stages import SLACK_US, Stage, cpu_of
 from headway.engine.spark.metering.times import work_of
 from headway.engine.spark.realtime.handover import watermark_before
-from headway.engine.spark.realtime.stamps import MAPS, latency_of
-from headway.engine.spark.realtime.write import OUT
+from headway.engine.spark.realtime.stamps import told
+from headway.engine.spark.realtime.write import OUT, times_of
 from headway.engine.topics.opening import open_topic
 from headway.engine.topics.port import OpenTopic, Position, count_between, share_out
 from headway.flow.steps import Sink
 from headway.measure.batches import BatchLine
-from headway.measure.latency import Latency
+from headway.measure.latency import Latency, sampled
 from headway.measure.moments import ARRIVALS, RECORD_SERVICE, Moments
-from headway.measure.phases import real_time_phases, weighted
+from headway.measure.phases import real_time_phases
+from headway.measure.together import LONG_MS, Together
 from headway.plan.modes import RealTime
+
+EARLY_MS = 60_000  # by which the clock of a reader may be behind the driver's
 
 
 def moments_in(sample: Latency) -> Moments:
@@ -51,29 +53,21 @@ def later_by(whole: Latency, publish: Latency) -> Latency:
     return replace(moved, mean_s=whole.mean_s + publish.mean_s)
 
 
-def pause_and_fetch(
-    came: Latency, age: Latency, begun_us: int, opened_us: int
-) -> tuple[Latency, Latency]:
+def pause_and_fetch(read: Together, begun_s: float) -> tuple[Latency, Latency]:
     """How long records waited for the interval to begin, and then to be read.
 
-    `came` are their arrivals and `age` how old they were when they were read. Records that had come
-    when the interval began, at `begun_us`, waited until its first record was read, at `opened_us`;
-    what is left of their age, and all of the others', is the way from Kafka.
+    `read` holds the age of each when it was read, and that instant up to a multiple of LONG_MS.
+    Records that had come when the interval began waited until its first record was read; what is
+    left of their age, and all of the others', is the way from Kafka.
     """
-    if came.min_s * 1e6 >= begun_us:
-        return Latency.same(0.0, came.count), age
-    waited = np.where(came.values_s * 1e6 < opened_us, opened_us / 1e6 - came.values_s, 0.0)
-    pause = weighted(np.maximum(waited, 0.0), came)
-    # The oldest waited longest: the n-th arrival is taken to have the n-th greatest age.
-    ages = np.interp(1 - midpoints(came), midpoints(age), age.values_s)
-    fetch = weighted(np.maximum(ages - waited, 0.0), came)
-    return pause, replace(fetch, mean_s=max(0.0, age.mean_s - pause.mean_s))
-
-
-def midpoints(sample: Latency) -> NDArray[np.float64]:
-    """For each value of a weighted sample the share of records below it."""
-    reached = np.cumsum(sample.weights)
-    return np.asarray((reached - sample.weights / 2) / reached[-1])
+    ages_s = np.maximum(read.times_s[0], 0.0)
+    # No record is read long before its interval begins, if clocks differ by no more.
+    since_ms = np.mod(np.round((read.times_s[1] - begun_s) * 1e3) + EARLY_MS, LONG_MS) - EARLY_MS
+    opened_s, came_s = since_ms.min() / 1e3, since_ms / 1e3 - ages_s
+    waited_s = np.clip(opened_s - came_s, 0.0, ages_s)
+    if came_s.min() >= 0:
+        waited_s = np.zeros_like(ages_s)
+    return sampled(waited_s, read.weights), sampled(ages_s - waited_s, read.weights)
 
 
 class TopicArrivals:
@@ -110,7 +104,6 @@ class RealTimeMeter(Meter):
         self.tasks = knobs.tasks  # that reduce; a checkpoint may know of another number
         self._checkpoint = folder.checkpoint(sink)
         self._gaps = GapSample(arrivals.topics, arrivals.clock)
-        self.epoch_us = arrivals.clock.now_us()
         super().__init__(sink, folder, arrivals)
 
     def line_of(self, batch: int, progress: dict[str, Any]) -> BatchLine | None:
@@ -122,7 +115,8 @@ class RealTimeMeter(Meter):
         rows = self._count(progress, ends, ranges, wm_ms)
         closed = self._settle(batch)
         out = progress["observed"].get(OUT)
-        whole, parts = latency_of(out, "whole"), self._parts(progress, ends)
+        parts = self._parts(progress, ends)
+        whole = parts.pop("whole")
         latency = later_by(whole, parts["publish"])
         phases = real_time_phases(whole, parts) if whole.count else {}
         ahead_s = max(0.0, -latency.min_s)
@@ -179,24 +173,25 @@ class RealTimeMeter(Meter):
         return read - bad - late
 
     def _parts(self, progress: dict[str, Any], ends: list[GateOffset]) -> dict[str, Latency]:
-        """The times between the stamps, by phase, each over the records that were metered."""
-        seen = progress["observed"]
-        parts = {name: Latency.none() for name in ("pause", "fetch", "map", "shuffle")}
-        begun_us = round(datetime.fromisoformat(progress["timestamp"]).timestamp() * 1e6)
+        """The time from arrival to the sink, its parts, and the way to a consumer, if known."""
+        seen = self.witness.taken() if self.witness else Latency.none()
+        return (
+            self._before(progress, ends)
+            | times_of(progress["observed"].get(OUT))
+            | {"publish": seen}
+        )
+
+    def _before(self, progress: dict[str, Any], ends: list[GateOffset]) -> dict[str, Latency]:
+        """How long records that were metered waited to be read, of all sources together."""
+        begun_s = datetime.fromisoformat(progress["timestamp"]).timestamp()
+        found = {"pause": Latency.none(), "fetch": Latency.none()}
         for end in ends:
-            row = seen.get(f"{OBSERVED}:{end.source}")
-            came, age = latency_of(row, "came"), latency_of(row, "age").not_negative()
-            if row is None or not came.count:
-                continue
-            opened_us = int(row["first_ms"]) * 1_000
-            pause, fetch = pause_and_fetch(
-                came, age, begun_us - self.epoch_us, opened_us - self.epoch_us
-            )
-            parts["pause"] += pause
-            parts["fetch"] += fetch
-        parts["map"] += latency_of(seen.get(MAPS) or seen.get(OUT), "map")
-        parts["shuffle"] += latency_of(seen.get(OUT), "shuffle")
-        return parts | {"publish": self.witness.taken() if self.witness else Latency.none()}
+            row = progress["observed"].get(f"{OBSERVED}:{end.source}")
+            read = told(row, "read", LONG_MS)
+            if read is not None:
+                pause, fetch = pause_and_fetch(read, begun_s)
+                found = {"pause": found["pause"] + pause, "fetch": found["fetch"] + fetch}
+        return found
 
     def _settle(self, batch: int) -> Latency:
         """Tell the final answers of windows that have closed; how late they were told."""

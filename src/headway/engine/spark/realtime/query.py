@@ -30,7 +30,7 @@ from headway.engine.spark.realtime.needs import (
 from headway.engine.spark.realtime.planning import planned_quickly
 from headway.engine.spark.realtime.read import NativeSource, read_native
 from headway.engine.spark.realtime.stamps import mapped
-from headway.engine.spark.realtime.write import OUT_MARK, kafka_rows
+from headway.engine.spark.realtime.write import kafka_rows
 from headway.engine.spark.session import set_for_now
 from headway.engine.spark.settings import Settings
 from headway.errors import FlowError, RunError, SessionError
@@ -84,7 +84,7 @@ class RealTimeQuery(StartedQuery):
         if self._windowed:
             self.meter.finals = open_finals(self.sink, self._folder, self._clock)
         if self._phases:
-            self.meter.witness = Witness(self.sink.target.address, OUT_MARK, self._clock)
+            self.meter.witness = Witness(self.sink.target.address, self._clock)
         set_shuffle(self._spark, self._knobs)
         try:
             compiled = compile_part(
@@ -118,8 +118,8 @@ class RealTimeQuery(StartedQuery):
     def _read(self, source: Source) -> DataFrame:
         begin = self._folder.begins(self.sink)[source.name]
         shape = shape_of(self._part, source)
-        traced, epoch_us = stateful_step(self._part) is None, self.meter.epoch_us
-        native = NativeSource(source, shape, self._knobs, begin, epoch_us, traced, self._phases)
+        traced = stateful_step(self._part) is None
+        native = NativeSource(source, shape, self._knobs, begin, traced, self._phases)
         return read_native(self._spark, native)
 
     @property

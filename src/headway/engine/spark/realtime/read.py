@@ -10,8 +10,8 @@ from pyspark.sql import functions as F
 
 from headway.engine.spark.compile import OBSERVED
 from headway.engine.spark.gate.admission import MICROS, Shape
-from headway.engine.spark.gate.columns import ARRIVAL, FROM, METERED, READ, TICK
-from headway.engine.spark.realtime.stamps import NOW_MS, picked, summed
+from headway.engine.spark.gate.columns import ARRIVAL, FROM, READ, TICK
+from headway.engine.spark.realtime.stamps import instant, read_now, together
 from headway.engine.topics.port import Position
 from headway.flow.columns.schema import Schema
 from headway.flow.steps import Source
@@ -36,7 +36,6 @@ class NativeSource:
     shape: Shape
     knobs: RealTime
     begin: Position
-    epoch_us: int  # when the query was made: arrivals are summed up relative to it
     traced: bool  # whether answers tell whence their record came: those that no state has seen
     metered: bool
 
@@ -68,22 +67,16 @@ def read_native(spark: SparkSession, native: NativeSource) -> DataFrame:
     reading the same offsets as the gate would.
     """
     raw = spark.readStream.format("kafka").options(**native.options()).load()
-    judged = raw.select(*parsed_columns(native)).select(
-        "*",
-        *([F.expr(NOW_MS).alias(READ)] if native.metered else []),
-        F.expr(bad_sql(native)).alias(BAD),
-    )
+    judged = raw.select(*parsed_columns(native)).select("*", F.expr(bad_sql(native)).alias(BAD))
     # Not count_if(): Spark rewrites that at each checkpoint, which takes as long as ten rules.
     seen = [
         F.count(F.lit(1)).alias("rows"),
         F.expr(f"count(CASE WHEN {BAD} THEN 1 END)").alias("bad"),
     ]
     if native.metered:
-        came = f"CASE WHEN {METERED} THEN ({ARRIVAL} - {native.epoch_us}) / 1000000 END"
         # No current_timestamp() here: it would stand in the generated code, which Java would then
         # compile, and warm up, anew for each interval.
-        seen.append(F.min(READ).alias("first_ms"))
-        seen += [*summed("came", came), *summed("age", f"({READ} - {ARRIVAL} / 1000) / 1000")]
+        seen.append(together("read", READ, f"{READ} - {ARRIVAL} div 1000", instant(READ)))
     counted = judged.observe(f"{OBSERVED}:{native.source.name}", *seen)
     rows = counted.where(f"NOT {BAD}").select(*columns_sql(native))
     window = native.shape.window
@@ -95,7 +88,9 @@ def read_native(spark: SparkSession, native: NativeSource) -> DataFrame:
 def parsed_columns(native: NativeSource) -> list[Column]:
     """A record parsed, with no more of headway's columns than somebody reads: each is planned."""
     topic = native.topic
-    made = [
+    # The time comes first: parsing is part of the map.
+    made = [read_now()] if native.metered else []
+    made += [
         F.expr(parsed_sql(topic, value_schema(native))).alias(RECORD),
         F.expr("unix_micros(timestamp)").alias(ARRIVAL),
         F.expr("coalesce(length(value), 0) = 0").alias("__empty"),
@@ -106,7 +101,7 @@ def parsed_columns(native: NativeSource) -> list[Column]:
         made.append(F.col("value").alias(VALUE))
     if native.traced:
         made.append(F.expr("concat(topic, '-', partition, '-', offset)").alias(FROM))
-    return [*made, picked()] if native.metered else made
+    return made
 
 
 def value_schema(native: NativeSource) -> Schema:
@@ -201,7 +196,7 @@ def columns_sql(native: NativeSource) -> list[Column]:
         made.append(F.col("__key" if from_key else f"{RECORD}.`{name}`").alias(name))
     made.append(F.col(ARRIVAL))
     made += [F.col(FROM)] if native.traced else []
-    made += [F.col(METERED), F.col(READ)] if native.metered else []
+    made += [F.col(READ)] if native.metered else []
     if native.shape.window is not None:
         made.append(F.expr(f"timestamp_micros({time_sql(native)} - 1)").alias(TICK))
     return made

@@ -1,56 +1,78 @@
-"""A clock read for each record in SQL, and what `observe()` makes of the differences."""
+"""A clock read for some records in SQL, and how their times travel on and are summed up."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
-import numpy as np
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from headway.engine.spark.gate.columns import MAPPED, METERED, READ
-from headway.measure.latency import SKETCH_K, Ages, Latency
+from headway.engine.spark.gate.columns import MAPPED, READ
+from headway.measure.latency import SKETCH_K
+from headway.measure.together import LONG_MS, SHORT_MS, Together
 
 # Called for each row, on whatever host the task runs, and no code of ours in the JVM.
-CLOCK = "java_method('java.lang.System', 'currentTimeMillis')"
-MAPS = "headway.map"  # the name under which mapped records are observed
-SHARE = 8  # of so many rows the times of one are taken
-NOW_MS = f"CASE WHEN {METERED} THEN CAST({CLOCK} AS BIGINT) END"
+CLOCK = "CAST(java_method('java.lang.System', 'currentTimeMillis') AS BIGINT)"
+# Of so many rows the times of one are taken: a prime number, so that records which come in batches
+# of one size are picked from all over their batch.
+SHARE = 23
+# What was mapped also tells when it was read: in its last bits, which suffice for the difference.
+READ_BITS = 20
 
 
-def picked() -> Column:
-    """A column that picks the rows whose times are taken, whatever they hold.
+def read_now() -> Column:
+    """The time, for the rows that are picked: by their place, whatever they hold.
 
-    By a hash of their place, since rand() would have another seed, and so other code, in each
-    interval.
+    Not by rand(), which would have another seed, and so other code, in each interval.
     """
-    return F.expr(f"pmod(hash(offset), {SHARE}) = 0").alias(METERED)
-
-
-def summed(name: str, seconds: str) -> list[Column]:
-    """Aggregates of a difference in seconds, null where no time was taken: the sum and a sketch.
-
-    Few of them, since Spark plans them at each checkpoint: the variance is the sketch's.
-    """
-    value = f"CAST({seconds} AS DOUBLE)"
-    return [
-        F.expr(f"sum({value})").alias(f"{name}_sum"),
-        F.expr(f"kll_sketch_agg_double({value}, {SKETCH_K})").alias(f"{name}_sketch"),
-    ]
+    return F.expr(f"CASE WHEN offset % {SHARE} = 0 THEN {CLOCK} END").alias(READ)
 
 
 def mapped(frame: DataFrame) -> DataFrame:
-    """Tell when each record that is metered has been mapped, and sum up how long that took."""
-    stamped = frame.withColumn(MAPPED, F.expr(NOW_MS))
-    return stamped.observe(MAPS, *summed("map", f"({MAPPED} - {READ}) / 1000"))
+    """Tell when each record that is metered has been mapped."""
+    now = f"{CLOCK} * {1 << READ_BITS} + {READ} % {1 << READ_BITS}"
+    return frame.withColumn(MAPPED, F.expr(f"CASE WHEN {READ} IS NOT NULL THEN {now} END"))
 
 
-def latency_of(row: dict[str, Any] | None, name: str) -> Latency:
-    """What was summed up under a name."""
-    if row is None or row.get(f"{name}_sum") is None:
-        return Latency.none()
-    ages = Ages(float(row[f"{name}_sum"]), 0.0, bytes(row[f"{name}_sketch"]))
-    found = Latency.later(ages, 0.0)
-    spread = (found.values_s - found.mean_s) ** 2
-    return replace(found, variance_s2=float(np.average(spread, weights=found.weights)))
+def mapped_ms() -> str:
+    """When a record was mapped."""
+    return f"shiftright({MAPPED}, {READ_BITS})"
+
+
+def map_ms() -> str:
+    """How long it took from reading a record to having it mapped."""
+    return f"pmod({mapped_ms()} - {MAPPED} % {1 << READ_BITS}, {1 << READ_BITS})"
+
+
+def together(name: str, known: str, first_ms: str, *others: tuple[str, int]) -> Column:
+    """One aggregate for several times of a row: the first one, and others that each have a room.
+
+    Nothing where `known` is null. One, since Spark looks at each aggregate for each row, and plans
+    each anew at each checkpoint.
+    """
+    packed = f"CAST({first_ms} AS DOUBLE)"
+    for other_ms, room in others:
+        packed = f"({packed}) * {room}D + least(greatest({other_ms}, 0), {room - 1})"
+    known = f"CASE WHEN {known} IS NOT NULL THEN {packed} END"
+    return F.expr(f"kll_sketch_agg_double({known}, {SKETCH_K})").alias(name)
+
+
+def short(time_ms: str) -> tuple[str, int]:
+    """A time of which no more than some seconds are expected."""
+    return time_ms, SHORT_MS
+
+
+def long(time_ms: str) -> tuple[str, int]:
+    """A time of which no more than some hours are expected."""
+    return time_ms, LONG_MS
+
+
+def instant(time_ms: str) -> tuple[str, int]:
+    """An instant, known up to a multiple of some hours."""
+    return f"{time_ms} % {LONG_MS}", LONG_MS
+
+
+def told(row: dict[str, Any] | None, name: str, *rooms: int) -> Together | None:
+    """What was summed up under a name, if anything."""
+    known = row.get(name) if row is not None else None
+    return None if known is None else Together.from_sketch(bytes(known), *rooms)

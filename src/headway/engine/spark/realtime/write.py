@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -16,18 +17,27 @@ from headway.engine.spark.gate.columns import (
     FROM,
     LAST,
     MAPPED,
-    METERED,
     READ,
     VERSION,
     WINDOW_END,
 )
-from headway.engine.spark.realtime.stamps import NOW_MS, summed
+from headway.engine.spark.realtime.stamps import (
+    CLOCK,
+    long,
+    map_ms,
+    mapped_ms,
+    short,
+    together,
+    told,
+)
+from headway.measure.latency import Latency, sampled
+from headway.measure.together import LONG_MS, SHORT_MS
 
 OUT = "headway.out"  # the name under which answers are observed
 FROM_MARK = "headway.from"  # the header of a row that no state has seen: whence its record came
 NOT_SHOWN = (*HIDDEN, *STAMPS)
-OUT_MARK = "headway.out"  # the header that tells when a metered row was handed to the sink
-OUT_MS = "__out_ms"  # the same as a column
+OUT_MS = "__out_ms"  # when a row that is metered was handed to the sink
+ANSWERED, PASSED_ON = "answered", "passed_on"  # what is summed up of rows with a state, without
 ISO = "yyyy-MM-dd'T'HH:mm:ss.SSSSSSxxx"
 
 
@@ -38,32 +48,44 @@ def kafka_rows(frame: DataFrame, keys: Sequence[str], metered: bool) -> DataFram
     marks = {VERSION_MARK: VERSION} if stateful else {FROM_MARK: FROM}
     if WINDOW_END in frame.columns:
         marks[WINDOW_MARK] = WINDOW_END
-    # Looked at by nobody, but what is not looked at Spark leaves out of the states, which
-    # micro-batch shares.
-    held = [LAST] if metered else [ARRIVED, MAPPED, LAST]
-    times = [F.max(name).alias(name) for name in held if name in frame.columns]
-    if metered:
-        frame, taken = timed(frame, stateful)
-        times, marks[OUT_MARK] = times + taken, OUT_MS
-    seen = frame.observe(OUT, F.count(F.lit(1)).alias("rows"), *times)
-    headers = [header(name, column) for name, column in marks.items()]
-    return seen.select(
-        key_of(seen, [name for name in keys if name in shown]).alias("key"),
-        value_of(seen, shown).alias("value"),
-        F.array(*headers).alias("headers"),
-    )
+    made = [
+        key_of(frame, [name for name in keys if name in shown]).alias("key"),
+        value_of(frame, shown).alias("value"),
+        F.array(*(header(name, column) for name, column in marks.items())).alias("headers"),
+    ]
+    # Spark's sink passes over columns that it does not know by name. What nobody reads is held all
+    # the same: Spark would leave it out of the states, which micro-batch shares.
+    held = [name for name in (ARRIVAL, READ, ARRIVED, MAPPED, LAST) if name in frame.columns]
+    rows = F.count(F.lit(1)).alias("rows")
+    if not metered:
+        # First, or Spark makes one step of the select and the state, and orders that by the former.
+        return frame.observe(OUT, rows).select(*held, *made)
+    since = MAPPED if stateful else READ
+    # The last column, so that making the row is not taken for publishing it.
+    now = F.expr(f"CASE WHEN {since} IS NOT NULL THEN {CLOCK} END").alias(OUT_MS)
+    return frame.select(*held, *made, now).observe(OUT, rows, taken(stateful))
 
 
-def timed(frame: DataFrame, stateful: bool) -> tuple[DataFrame, list[Column]]:
-    """Rows with the time at which they leave, if theirs is taken, and what to sum up of it."""
+def taken(stateful: bool) -> Column:
+    """The times of a row that leaves: from its arrival, and how much of that came before what."""
     if stateful:
-        # The records that were picked where they were read; no other column of theirs is left.
-        frame = frame.withColumn(METERED, F.col(MAPPED).isNotNull())
-    arrived = ARRIVED if stateful else ARRIVAL
-    whole = summed("whole", f"({OUT_MS} - {arrived} / 1000) / 1000")
-    since = ("shuffle", MAPPED) if stateful else ("map", READ)
-    part = summed(since[0], f"({OUT_MS} - {since[1]}) / 1000")
-    return frame.withColumn(OUT_MS, F.expr(NOW_MS)), whole + part
+        whole_ms, before_ms = (f"{at} - {ARRIVED} div 1000" for at in (OUT_MS, mapped_ms()))
+        return together(ANSWERED, OUT_MS, whole_ms, long(before_ms), short(map_ms()))
+    whole_ms, before_ms = (f"{at} - {ARRIVAL} div 1000" for at in (OUT_MS, READ))
+    return together(PASSED_ON, OUT_MS, whole_ms, long(before_ms))
+
+
+def times_of(row: dict[str, Any] | None) -> dict[str, Latency]:
+    """What `taken` has summed up, by name: a row with a state was mapped, then shuffled to it."""
+    stateful = row is not None and ANSWERED in row
+    found = {name: Latency.none() for name in ("whole", "map", "shuffle")}
+    name, rooms = (ANSWERED, (LONG_MS, SHORT_MS)) if stateful else (PASSED_ON, (LONG_MS,))
+    times = told(row, name, *rooms)
+    if times is None:
+        return found
+    rest = sampled(times.times_s[0] - times.times_s[1], times.weights).not_negative()
+    parts = {"map": times.latency(2), "shuffle": rest} if stateful else {"map": rest}
+    return found | {"whole": times.latency()} | parts
 
 
 def header(name: str, column: str) -> Column:
