@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
+from threading import Thread, get_native_id
+from time import process_time
 
 import numpy as np
 import pytest
@@ -13,7 +16,7 @@ from headway.benches.switch import silences_s
 from headway.benches.tradeoff import Stairs, steps_of
 from headway.benches.turns import Turn, parts_of
 from headway.testing.outside import Seen, numbered
-from headway.testing.processes import cpu_s
+from headway.testing.processes import cpu_of_threads_s, cpu_s
 
 
 def watched(due_s: list[float], late_s: list[float], at_us: list[int] | None = None) -> Watched:
@@ -64,3 +67,22 @@ def test_the_cpu_of_a_process_only_grows() -> None:
     before = cpu_s(os.getpid())
     sum(number * number for number in range(2_000_000))
     assert cpu_s(os.getpid()) > before
+
+
+def test_the_processor_time_of_threads_with_a_word_in_their_name() -> None:
+    found: dict[int, float] = {}
+
+    def work() -> None:
+        # Linux shows what a thread calls itself, not what Python calls it.
+        Path(f"/proc/self/task/{get_native_id()}/comm").write_text("a busy bee")
+        until_s = process_time() + 0.05
+        while process_time() < until_s:
+            sum(range(10_000))
+        found.update(cpu_of_threads_s(os.getpid(), "busy"))
+
+    worker = Thread(target=work)
+    worker.start()
+    worker.join(30)
+    assert len(found) == 1
+    assert 0.02 < min(found.values()) < 1.0
+    assert cpu_of_threads_s(os.getpid(), "busy") == {}

@@ -20,11 +20,13 @@ from headway.flow.topics import RecordMaker
 from headway.testing.broker import Broker
 from headway.testing.feeder import Feed, Feeder
 from headway.testing.outside import Onlooker, Seen, latencies_s, numbered
-from headway.testing.processes import cpu_s, freeze
+from headway.testing.processes import cpu_of_threads_s, cpu_s, freeze
 
 START_S = 120.0
 LEAD_S = 2.0  # from the decision to begin to the first record
 TAIL_S = 3.0  # after the last record, for its answer to come
+GLANCE_S = 1.0  # from one look at Java's compilers to the next: they end when they have no work
+COMPILERS = "CompilerThre"  # so Linux cuts the name off
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,7 @@ class Stage:
             target=work, args=(job, self._ready, self._stop, there)
         )
         self._worker.start()
+        self._compiling_s: dict[int, float] = {}
 
     def __enter__(self) -> Stage:
         return self
@@ -108,8 +111,12 @@ class Stage:
         freeze(self._worker.pid, frozen)
 
     def cpu_s(self) -> float:
-        """What the job has cost so far."""
-        return cpu_s(self._worker.pid)
+        """What the job has cost so far, without what Java took to compile it, which ends.
+
+        To be asked about every second: of a compiler that has ended, what it took by then is known.
+        """
+        self._compiling_s |= cpu_of_threads_s(self._worker.pid, COMPILERS)
+        return cpu_s(self._worker.pid) - sum(self._compiling_s.values())
 
     def seen(self) -> Seen:
         """All answers, once the last ones had time to come."""
@@ -174,7 +181,10 @@ def costs_side_by_side(
         clock.sleep(2 * LEAD_S + looks.warm_s)
         spent = [[stage.cpu_s() for stage in stages]]
         for _ in range(looks.count):
-            clock.sleep(looks.every_s)
-            spent.append([stage.cpu_s() for stage in stages])
+            until_s = clock.steady_s() + looks.every_s
+            while (left_s := until_s - clock.steady_s()) > 0:
+                clock.sleep(min(left_s, GLANCE_S))
+                latest = [stage.cpu_s() for stage in stages]
+            spent.append(latest)
     between = np.diff(np.array(spent), axis=0)
     return [[float(each) for each in column] for column in between.T]

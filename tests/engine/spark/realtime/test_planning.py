@@ -35,7 +35,7 @@ def test_each_rule_that_is_left_out_is_one_of_sparks(spark: SparkSession) -> Non
 
 def test_a_rule_that_the_user_left_out_stays_left_out(spark: SparkSession) -> None:
     with set_for_now(spark, {EXCLUDED: "org.example.Rule"}):
-        assert planned_quickly(spark)[EXCLUDED].endswith(",org.example.Rule")
+        assert planned_quickly(spark, makes_code=True)[EXCLUDED].endswith(",org.example.Rule")
 
 
 def test_without_generated_projections_there_is_no_generated_loop_either(
@@ -44,6 +44,19 @@ def test_without_generated_projections_there_is_no_generated_loop_either(
     assert "*(1) Range" in plan_of(spark)
     with set_for_now(spark, {"spark.sql.codegen.factoryMode": "NO_CODEGEN"}):
         assert "*(1)" not in plan_of(spark)
+
+
+def test_code_is_made_of_expressions_alone_and_only_where_it_is_wanted(
+    spark: SparkSession,
+) -> None:
+    jvm: Any = spark._jvm
+    compiled = jvm.org.apache.spark.metrics.source.CodegenMetrics.METRIC_COMPILATION_TIME()
+    for makes_code, asked in ((True, "id * 71 + 8"), (False, "id * 72 + 8")):
+        with set_for_now(spark, planned_quickly(spark, makes_code=makes_code)):
+            assert "*(1)" not in plan_of(spark)
+            before = compiled.getCount()
+            spark.range(9).selectExpr(asked).write.format("noop").mode("overwrite").save()
+            assert (compiled.getCount() > before) == makes_code
 
 
 def test_one_pass_of_the_optimizer_prunes_columns_that_nobody_asked_for(

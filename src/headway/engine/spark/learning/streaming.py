@@ -38,7 +38,7 @@ def profile_stream(flow: Flow, trial: Trial, session: SparkSession) -> StreamCos
     count = round(sum(seconds * rate for seconds, rate in schedule.steps))
     settings = replace(
         trial.settings, mode="real-time", until="stopped", keeping="off",
-        real_time=replace(trial.settings.real_time, checkpoint_s=CHECKPOINT_S),
+        real_time=replace(trial.settings.real_time, checkpoint_s=CHECKPOINT_S, code=True),
     )  # fmt: skip
     with (
         copied(flow) as copy,

@@ -24,7 +24,7 @@ IN_VAIN = (
 )
 
 
-def planned_quickly(spark: SparkSession) -> dict[str, str]:
+def planned_quickly(spark: SparkSession, makes_code: bool) -> dict[str, str]:
     """What a query is started with; rules that the user left out stay left out."""
     left_out = spark.conf.get(EXCLUDED, None)
     rules = [f"org.apache.spark.sql.{rule}" for rule in IN_VAIN]
@@ -35,6 +35,7 @@ def planned_quickly(spark: SparkSession) -> dict[str, str]:
         "spark.sql.exchange.reuse": "false",
         **UNADORNED,
         "spark.sql.maxPlanStringLength": "100",
-        # Code would be generated anew, too; what a record costs is parsing and the state.
-        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+        # Most steps of such a query cannot share a loop, and without one records cost no more.
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "FALLBACK" if makes_code else "NO_CODEGEN",
     }

@@ -105,7 +105,7 @@ class RealTimeQuery(StartedQuery):
             timed: Any = writer.trigger
             writer = timed(realTime=f"{millis} milliseconds")
             settings = {PARTITIONS: str(self._knobs.tasks), SHORTEST: str(min(millis, UNASKED_MS))}
-            settings |= planned_quickly(self._spark)
+            settings |= planned_quickly(self._spark, self._knobs.makes_code)
             with set_for_now(self._spark, settings):
                 self._query = writer.start()
             context, group = self._spark.sparkContext, self.run_id
