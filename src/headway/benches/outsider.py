@@ -5,18 +5,21 @@ from __future__ import annotations
 import multiprocessing
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from confluent_kafka import TopicPartition
 from numpy.typing import NDArray
 
-from headway.clock import SystemClock
+from headway.clock import Clock, SystemClock
+from headway.engine.kafka.client import LATEST, offsets_of
 from headway.engine.stock.realtime import CountJob, work
 from headway.errors import RunError
 from headway.flow.rates import Rate, parse_rate
 from headway.flow.topics import RecordMaker
+from headway.measure.batches import BatchLog
 from headway.testing.broker import Broker
 from headway.testing.feeder import Feed, Feeder
 from headway.testing.outside import Onlooker, Seen, latencies_s, numbered
@@ -118,6 +121,14 @@ class Stage:
         self._compiling_s |= cpu_of_threads_s(self._worker.pid, COMPILERS)
         return cpu_s(self._worker.pid) - sum(self._compiling_s.values())
 
+    def done(self) -> int:
+        """How many records it has answered: each by a row, or all of those of a batch together."""
+        if self.job.mode == "real-time":
+            place = [TopicPartition(self.job.sink, 0)]
+            return offsets_of(self.job.servers, LATEST, place)[0]
+        lines = BatchLog(self.job.folder / "run" / "batches.jsonl").lines()
+        return sum(line.rows for line in lines)
+
     def seen(self) -> Seen:
         """All answers, once the last ones had time to come."""
         self._clock.sleep(TAIL_S)
@@ -165,26 +176,46 @@ class Looks:
 def costs_side_by_side(
     jobs: Sequence[CountJob], maker: RecordMaker, rate: float, looks: Looks
 ) -> list[list[float]]:
-    """Processor seconds of each job from look to look, all of them at once and at one rate.
+    """Processor seconds for each record, of each job, look by look; all read one topic at once.
 
-    What disturbs the host disturbs all of them, and each answers as many records as the others.
+    What disturbs the host disturbs all of them. A job may fall behind: what it has done counts.
     """
     clock = SystemClock()
-    seconds = looks.warm_s + looks.every_s * looks.count
+    seconds = looks.warm_s + looks.every_s * looks.count + LEAD_S
     with ExitStack() as stack:
-        stages = [stack.enter_context(Stage(job)) for job in jobs]
+        fed = [replace(job, source=jobs[0].source) for job in jobs]
+        stages = [stack.enter_context(Stage(job)) for job in fed]
         for stage in stages:
             stage.wait_ready()
         begin_us = clock.now_us() + round(2 * LEAD_S * 1e6)
-        for stage in stages:
-            stack.enter_context(stage.feed(maker, rate, seconds, begin_us))
+        stack.enter_context(stages[0].feed(maker, rate, seconds, begin_us))
         clock.sleep(2 * LEAD_S + looks.warm_s)
-        spent = [[stage.cpu_s() for stage in stages]]
-        for _ in range(looks.count):
-            until_s = clock.steady_s() + looks.every_s
-            while (left_s := until_s - clock.steady_s()) > 0:
-                clock.sleep(min(left_s, GLANCE_S))
-                latest = [stage.cpu_s() for stage in stages]
-            spent.append(latest)
-    between = np.diff(np.array(spent), axis=0)
-    return [[float(each) for each in column] for column in between.T]
+        return look_at(stages, looks, clock)
+
+
+def look_at(stages: Sequence[Stage], looks: Looks, clock: Clock) -> list[list[float]]:
+    """What a record costs each of several jobs, look by look."""
+    found: list[list[float]] = [[] for _ in stages]
+    for _ in range(looks.count):
+        until_s = clock.steady_s() + looks.every_s
+        glances = [[(stage.done(), stage.cpu_s()) for stage in stages]]
+        while (left_s := until_s - clock.steady_s()) > 0:
+            clock.sleep(min(left_s, GLANCE_S))
+            glances.append([(stage.done(), stage.cpu_s()) for stage in stages])
+        for each, seen in zip(found, zip(*glances, strict=True), strict=True):
+            each.append(slope(seen))
+    return found
+
+
+def slope(seen: Sequence[tuple[float, float]]) -> float:
+    """By how much the second number grows when the first one grows by one: a line through all.
+
+    Through the first and the last alone, a batch that ends just after a look would count in full.
+
+    >>> round(slope([(0.0, 1.0), (10.0, 21.0), (20.0, 41.0)]), 6)
+    2.0
+    """
+    done, spent = np.array(seen, dtype=np.float64).T
+    if done[-1] == done[0]:
+        raise RunError("a job answered nothing from one look to the next; this host is too busy")
+    return float(np.polyfit(done, spent, 1)[0])

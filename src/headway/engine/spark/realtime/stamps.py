@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from pyspark import SparkContext
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql.classic.column import Column as ClassicColumn
 
 from headway.engine.spark.gate.columns import MAPPED, READ
 from headway.measure.latency import SKETCH_K
 from headway.measure.together import LONG_MS, SHORT_MS, Together
 
-# Called for each row, on whatever host the task runs, and no code of ours in the JVM.
-CLOCK = "CAST(java_method('java.lang.System', 'currentTimeMillis') AS BIGINT)"
 # Of so many rows the times of one are taken: a prime number, so that records which come in batches
 # of one size are picked from all over their batch.
 SHARE = 23
@@ -20,18 +20,35 @@ SHARE = 23
 READ_BITS = 20
 
 
+def now_ms() -> Column:
+    """The time when a row is made, on whatever host that is, and no code of ours in the JVM.
+
+    Spark's SQL has java_method() for that, which brings each time as a text; what Spark makes of
+    calls of its own brings the number.
+    """
+    context = SparkContext._active_spark_context
+    assert context is not None
+    jvm: Any = context._jvm
+    sql, none = jvm.org.apache.spark.sql, jvm.PythonUtils.toSeq([])
+    called = sql.catalyst.expressions.objects.StaticInvoke(
+        jvm.java.lang.Class.forName("java.lang.System"), sql.types.DataTypes.LongType,
+        "currentTimeMillis", none, none, False, False, False, jvm.scala.Option.empty(),
+    )  # fmt: skip
+    return ClassicColumn(sql.classic.ExpressionUtils.column(called))
+
+
 def read_now() -> Column:
     """The time, for the rows that are picked: by their place, whatever they hold.
 
     Not by rand(), which would have another seed, and so other code, in each interval.
     """
-    return F.expr(f"CASE WHEN offset % {SHARE} = 0 THEN {CLOCK} END").alias(READ)
+    return F.when(F.expr(f"offset % {SHARE} = 0"), now_ms()).alias(READ)
 
 
 def mapped(frame: DataFrame) -> DataFrame:
     """Tell when each record that is metered has been mapped."""
-    now = f"{CLOCK} * {1 << READ_BITS} + {READ} % {1 << READ_BITS}"
-    return frame.withColumn(MAPPED, F.expr(f"CASE WHEN {READ} IS NOT NULL THEN {now} END"))
+    both = now_ms() * F.lit(1 << READ_BITS) + F.expr(f"{READ} % {1 << READ_BITS}")
+    return frame.withColumn(MAPPED, F.when(F.col(READ).isNotNull(), both))
 
 
 def mapped_ms() -> str:

@@ -22,10 +22,10 @@ from headway.engine.spark.gate.columns import (
     WINDOW_END,
 )
 from headway.engine.spark.realtime.stamps import (
-    CLOCK,
     long,
     map_ms,
     mapped_ms,
+    now_ms,
     short,
     together,
     told,
@@ -62,7 +62,7 @@ def kafka_rows(frame: DataFrame, keys: Sequence[str], metered: bool) -> DataFram
         return frame.observe(OUT, rows).select(*held, *made)
     since = MAPPED if stateful else READ
     # The last column, so that making the row is not taken for publishing it.
-    now = F.expr(f"CASE WHEN {since} IS NOT NULL THEN {CLOCK} END").alias(OUT_MS)
+    now = F.when(F.col(since).isNotNull(), now_ms()).alias(OUT_MS)
     return frame.select(*held, *made, now).observe(OUT, rows, taken(stateful))
 
 
