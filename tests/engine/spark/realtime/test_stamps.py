@@ -9,21 +9,25 @@ import pytest
 from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 
+from headway.clock import SystemClock
 from headway.engine.spark.gate.columns import ARRIVAL, ARRIVED, MAPPED, READ
 from headway.engine.spark.realtime.meter import pause_and_fetch
 from headway.engine.spark.realtime.stamps import (
+    OLDEST_MS,
     READ_BITS,
     SHARE,
-    instant,
     mapped,
+    now_ms,
     read_now,
-    together,
+    sketched,
     told,
 )
-from headway.engine.spark.realtime.write import OUT_MS, taken, times_of
+from headway.engine.spark.realtime.write import ANSWERED, PASSED_ON, TAKEN, taken, times_of
+from headway.measure.latency import Latency
 from headway.measure.together import LONG_MS, Together
 
 NOW_MS = 1_794_000_000_123
+LEFT = "left_ms"
 
 
 def read_at(ages_s: list[float], at_s: list[float]) -> Together:
@@ -70,12 +74,19 @@ def test_an_interval_of_two_hours_is_read_in_its_order() -> None:
     assert fetch.max_s == pytest.approx(0.01, abs=1e-6)
 
 
+def times_taken(frame: DataFrame, stateful: bool) -> dict[str, Latency]:
+    """What is told of rows that left at a time they hold."""
+    name = ANSWERED if stateful else PASSED_ON
+    timed = frame.select("*", taken(stateful, F.col(LEFT)).alias(TAKEN))
+    return times_of(observed(timed, sketched(name, F.col(TAKEN))))
+
+
 @pytest.mark.spark
 def test_times_of_answers_come_out_as_they_were_taken(spark: SparkSession) -> None:
     stamp = (NOW_MS + 40) * (1 << READ_BITS) + (NOW_MS + 33) % (1 << READ_BITS)
-    rows = [(NOW_MS * 1_000, stamp, NOW_MS + 45), (NOW_MS * 1_000, None, None)]
-    frame = spark.createDataFrame(rows, f"{ARRIVED} bigint, {MAPPED} bigint, {OUT_MS} bigint")
-    found = times_of(observed(frame, taken(stateful=True)))
+    rows = [(NOW_MS * 1_000, stamp, NOW_MS + 45), (NOW_MS * 1_000, None, NOW_MS + 70)]
+    frame = spark.createDataFrame(rows, f"{ARRIVED} bigint, {MAPPED} bigint, {LEFT} bigint")
+    found = times_taken(frame, stateful=True)
     assert {name: (part.count, part.mean_s) for name, part in found.items()} == {
         "whole": (1, pytest.approx(0.045)),
         "map": (1, pytest.approx(0.007)),
@@ -86,10 +97,10 @@ def test_times_of_answers_come_out_as_they_were_taken(spark: SparkSession) -> No
 @pytest.mark.spark
 def test_times_of_records_that_no_state_has_seen(spark: SparkSession) -> None:
     frame = spark.createDataFrame(
-        [((NOW_MS - 20) * 1_000, NOW_MS, NOW_MS + 3)],
-        f"{ARRIVAL} bigint, {READ} bigint, {OUT_MS} bigint",
+        [((NOW_MS - 20) * 1_000, 20 * LONG_MS + NOW_MS % LONG_MS, NOW_MS + 3)],
+        f"{ARRIVAL} bigint, {READ} bigint, {LEFT} bigint",
     )
-    found = times_of(observed(frame, taken(stateful=False)))
+    found = times_taken(frame, stateful=False)
     assert found["whole"].mean_s == pytest.approx(0.023)
     assert found["map"].mean_s == pytest.approx(0.003)
     assert found["shuffle"].count == 0
@@ -99,10 +110,10 @@ def test_times_of_records_that_no_state_has_seen(spark: SparkSession) -> None:
 def test_a_record_carries_when_it_was_read_in_the_bits_of_when_it_was_mapped(
     spark: SparkSession,
 ) -> None:
-    read = spark.sql(f"SELECT unix_millis(now()) - 30 AS {READ}")
-    frame = mapped(read).withColumn(ARRIVED, F.expr(f"({READ} - 5) * 1000"))
-    frame = frame.withColumn(OUT_MS, F.expr(f"shiftright({MAPPED}, {READ_BITS}) + 2"))
-    found = times_of(observed(frame, taken(stateful=True)))
+    read = spark.sql(f"SELECT 5 * {LONG_MS} + (unix_millis(now()) - 30) % {LONG_MS} AS {READ}")
+    frame = mapped(read).withColumn(LEFT, F.expr(f"shiftright({MAPPED}, {READ_BITS}) + 2"))
+    frame = frame.withColumn(ARRIVED, F.expr("(unix_millis(now()) - 35) * 1000"))
+    found = times_taken(frame, stateful=True)
     assert 0.03 <= found["map"].mean_s < 60
     assert found["shuffle"].mean_s == pytest.approx(0.002)
     assert found["whole"].mean_s == pytest.approx(0.007 + found["map"].mean_s)
@@ -110,7 +121,7 @@ def test_a_record_carries_when_it_was_read_in_the_bits_of_when_it_was_mapped(
 
 @pytest.mark.spark
 def test_one_record_in_some_is_picked_wherever_it_stands_in_its_batch(spark: SparkSession) -> None:
-    places = spark.range(5_000 * SHARE).withColumnRenamed("id", "offset")
+    places = spark.range(5_000 * SHARE).selectExpr("id AS offset", "now() AS timestamp")
     picked = places.select("offset", read_now())
     taken_at = [row["offset"] for row in picked.where(F.col(READ).isNotNull()).collect()]
     assert len(taken_at) == 5_000
@@ -120,19 +131,34 @@ def test_one_record_in_some_is_picked_wherever_it_stands_in_its_batch(spark: Spa
 
 
 @pytest.mark.spark
-def test_an_age_of_years_and_an_instant_share_a_number(spark: SparkSession) -> None:
-    frame = spark.createDataFrame([(0, NOW_MS), (NOW_MS * 1_000, NOW_MS)], "came bigint, at bigint")
-    read = together("read", "at", "at - came div 1000", instant("at"))
-    found = told(observed(frame, read), "read", LONG_MS)
-    assert found is not None
-    assert (found.low_s, found.high_s) == (0.0, pytest.approx(NOW_MS / 1e3))
-    young = found.times_s[0] == 0
-    assert found.times_s[1][young] == pytest.approx([NOW_MS % LONG_MS / 1e3])
+def test_how_old_a_record_was_and_when_it_was_read_share_a_number(spark: SparkSession) -> None:
+    years_ms = 3 * 365 * 24 * 3_600 * 1_000
+    for ago_ms, told_ms in ((70, 70), (-200, -200), (years_ms, years_ms), (2**40, OLDEST_MS)):
+        frame = spark.sql(
+            f"SELECT 0 AS offset, timestamp_millis(unix_millis(now()) - {ago_ms}) AS timestamp, "
+            "unix_millis(now()) AS now_ms"
+        )
+        row = frame.select(read_now(), "now_ms").collect()[0]
+        age_ms, at_ms = divmod(row[READ], LONG_MS)
+        # Spark's now() stands still while a query runs, its clock does not.
+        assert 0 <= age_ms - told_ms < 60_000
+        assert (at_ms - row["now_ms"]) % LONG_MS < 60_000
 
 
 @pytest.mark.spark
 def test_nothing_is_told_where_no_record_was_metered(spark: SparkSession) -> None:
-    frame = spark.createDataFrame([(None, None)], "came bigint, at bigint")
-    row = observed(frame, together("read", "at", "at - came div 1000"))
+    frame = spark.createDataFrame([(None,)], f"{READ} bigint")
+    row = observed(frame, sketched("read", F.col(READ)))
     assert told(row, "read") is None
     assert told(None, "read") is None
+
+
+@pytest.mark.spark
+def test_the_time_of_a_row_is_a_call_in_the_code_that_spark_makes(spark: SparkSession) -> None:
+    frame = spark.range(3).select(now_ms().alias("at"))
+    codegen: Any = spark._jvm.org.apache.spark.sql.execution.debug  # type: ignore[union-attr]
+    plan = frame._jdf.queryExecution().executedPlan()
+    assert "java.lang.System.currentTimeMillis()" in codegen.package.codegenString(plan)
+    begun_ms = SystemClock().now_us() // 1_000
+    times = [row["at"] for row in frame.collect()]
+    assert begun_ms <= min(times) <= max(times) <= SystemClock().now_us() // 1_000

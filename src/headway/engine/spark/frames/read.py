@@ -8,7 +8,7 @@ from pyspark.sql import functions as F
 from headway.engine.spark.compile import OBSERVED, stateful_step
 from headway.engine.spark.gate.admission import MICROS
 from headway.engine.spark.gate.columns import ARRIVAL, SEQ, TICK, TIME
-from headway.engine.spark.realtime.stamps import together
+from headway.engine.spark.realtime.stamps import sketched
 from headway.errors import FlowError
 from headway.flow.graph import Flow
 from headway.flow.steps import PairStep, Source
@@ -69,7 +69,7 @@ def read_frame(source: Source, part: Flow, epoch_us: int) -> DataFrame:
     metered = frame.observe(
         f"{OBSERVED}:{source.name}",
         F.count(F.lit(1)).alias("rows"),
-        together(CAME, ARRIVAL, f"({ARRIVAL} - {epoch_us}) / 1000"),
+        sketched(CAME, F.expr(f"({ARRIVAL} - {epoch_us}) / 1000")),
     )
     window = state.window if state else None
     if window is None:

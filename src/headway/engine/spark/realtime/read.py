@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 from headway.engine.spark.compile import OBSERVED
 from headway.engine.spark.gate.admission import MICROS, Shape
 from headway.engine.spark.gate.columns import ARRIVAL, FROM, READ, TICK
-from headway.engine.spark.realtime.stamps import instant, read_now, together
+from headway.engine.spark.realtime.stamps import read_now, sketched
 from headway.engine.topics.port import Position
 from headway.flow.columns.schema import Schema
 from headway.flow.steps import Source
@@ -76,7 +76,7 @@ def read_native(spark: SparkSession, native: NativeSource) -> DataFrame:
     if native.metered:
         # No current_timestamp() here: it would stand in the generated code, which Java would then
         # compile, and warm up, anew for each interval.
-        seen.append(together("read", READ, f"{READ} - {ARRIVAL} div 1000", instant(READ)))
+        seen.append(sketched("read", F.col(READ)))
     counted = judged.observe(f"{OBSERVED}:{native.source.name}", *seen)
     rows = counted.where(f"NOT {BAD}").select(*columns_sql(native))
     window = native.shape.window

@@ -18,6 +18,7 @@ from headway.measure.together import LONG_MS, SHORT_MS, Together
 SHARE = 23
 # What was mapped also tells when it was read: in its last bits, which suffice for the difference.
 READ_BITS = 20
+OLDEST_MS = 2**38  # as which all that is older, by some nine years, is told
 
 
 def now_ms() -> Column:
@@ -38,16 +39,24 @@ def now_ms() -> Column:
 
 
 def read_now() -> Column:
-    """The time, for the rows that are picked: by their place, whatever they hold.
+    """How old a record is, and the time, for those that are picked: by place, whatever they hold.
 
     Not by rand(), which would have another seed, and so other code, in each interval.
     """
-    return F.when(F.expr(f"offset % {SHARE} = 0"), now_ms()).alias(READ)
+    age_ms = now_ms() - F.expr("unix_micros(timestamp) div 1000")
+    told_ms = F.least(F.greatest(age_ms, F.lit(-OLDEST_MS)), F.lit(OLDEST_MS))
+    both = told_ms * F.lit(LONG_MS) + now_ms() % F.lit(LONG_MS)
+    return F.when(F.expr(f"offset % {SHARE} = 0"), both).alias(READ)
+
+
+def age_ms() -> str:
+    """How old a record was when it was read."""
+    return f"shiftright({READ}, {LONG_MS.bit_length() - 1})"
 
 
 def mapped(frame: DataFrame) -> DataFrame:
     """Tell when each record that is metered has been mapped."""
-    both = now_ms() * F.lit(1 << READ_BITS) + F.expr(f"{READ} % {1 << READ_BITS}")
+    both = now_ms() * F.lit(1 << READ_BITS) + F.expr(f"{READ} & {(1 << READ_BITS) - 1}")
     return frame.withColumn(MAPPED, F.when(F.col(READ).isNotNull(), both))
 
 
@@ -61,17 +70,22 @@ def map_ms() -> str:
     return f"pmod({mapped_ms()} - {MAPPED} % {1 << READ_BITS}, {1 << READ_BITS})"
 
 
-def together(name: str, known: str, first_ms: str, *others: tuple[str, int]) -> Column:
-    """One aggregate for several times of a row: the first one, and others that each have a room.
+def packed(known: str, first_ms: Column, *others: tuple[str, int]) -> Column:
+    """Several times of a row in one number: the first one, and others that each have a room.
 
-    Nothing where `known` is null. One, since Spark looks at each aggregate for each row, and plans
-    each anew at each checkpoint.
+    Nothing where `known` is null. A column, not part of an aggregate: code is made of columns, and
+    Spark looks at each aggregate for each row without.
     """
-    packed = f"CAST({first_ms} AS DOUBLE)"
+    number = first_ms.cast("double")
     for other_ms, room in others:
-        packed = f"({packed}) * {room}D + least(greatest({other_ms}, 0), {room - 1})"
-    known = f"CASE WHEN {known} IS NOT NULL THEN {packed} END"
-    return F.expr(f"kll_sketch_agg_double({known}, {SKETCH_K})").alias(name)
+        most = F.lit(room - 1)
+        number = number * F.lit(float(room)) + F.least(F.greatest(F.expr(other_ms), F.lit(0)), most)
+    return F.when(F.col(known).isNotNull(), number)
+
+
+def sketched(name: str, number: Column) -> Column:
+    """One aggregate for all times of rows: Spark plans each anew at each checkpoint."""
+    return F.kll_sketch_agg_double(number.cast("double"), SKETCH_K).alias(name)
 
 
 def short(time_ms: str) -> tuple[str, int]:
@@ -82,11 +96,6 @@ def short(time_ms: str) -> tuple[str, int]:
 def long(time_ms: str) -> tuple[str, int]:
     """A time of which no more than some hours are expected."""
     return time_ms, LONG_MS
-
-
-def instant(time_ms: str) -> tuple[str, int]:
-    """An instant, known up to a multiple of some hours."""
-    return f"{time_ms} % {LONG_MS}", LONG_MS
 
 
 def told(row: dict[str, Any] | None, name: str, *rooms: int) -> Together | None:

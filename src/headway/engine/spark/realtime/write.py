@@ -22,12 +22,14 @@ from headway.engine.spark.gate.columns import (
     WINDOW_END,
 )
 from headway.engine.spark.realtime.stamps import (
+    age_ms,
     long,
     map_ms,
     mapped_ms,
     now_ms,
+    packed,
     short,
-    together,
+    sketched,
     told,
 )
 from headway.measure.latency import Latency, sampled
@@ -36,7 +38,7 @@ from headway.measure.together import LONG_MS, SHORT_MS
 OUT = "headway.out"  # the name under which answers are observed
 FROM_MARK = "headway.from"  # the header of a row that no state has seen: whence its record came
 NOT_SHOWN = (*HIDDEN, *STAMPS)
-OUT_MS = "__out_ms"  # when a row that is metered was handed to the sink
+TAKEN = "__taken"  # of a row that is metered: its times until it was handed to the sink
 ANSWERED, PASSED_ON = "answered", "passed_on"  # what is summed up of rows with a state, without
 ISO = "yyyy-MM-dd'T'HH:mm:ss.SSSSSSxxx"
 
@@ -60,19 +62,19 @@ def kafka_rows(frame: DataFrame, keys: Sequence[str], metered: bool) -> DataFram
     if not metered:
         # First, or Spark makes one step of the select and the state, and orders that by the former.
         return frame.observe(OUT, rows).select(*held, *made)
-    since = MAPPED if stateful else READ
     # The last column, so that making the row is not taken for publishing it.
-    now = F.when(F.col(since).isNotNull(), now_ms()).alias(OUT_MS)
-    return frame.select(*held, *made, now).observe(OUT, rows, taken(stateful))
+    timed = frame.select(*held, *made, taken(stateful, now_ms()).alias(TAKEN))
+    name = ANSWERED if stateful else PASSED_ON
+    return timed.observe(OUT, rows, sketched(name, F.col(TAKEN)))
 
 
-def taken(stateful: bool) -> Column:
+def taken(stateful: bool, out_ms: Column) -> Column:
     """The times of a row that leaves: from its arrival, and how much of that came before what."""
     if stateful:
-        whole_ms, before_ms = (f"{at} - {ARRIVED} div 1000" for at in (OUT_MS, mapped_ms()))
-        return together(ANSWERED, OUT_MS, whole_ms, long(before_ms), short(map_ms()))
-    whole_ms, before_ms = (f"{at} - {ARRIVAL} div 1000" for at in (OUT_MS, READ))
-    return together(PASSED_ON, OUT_MS, whole_ms, long(before_ms))
+        whole_ms = out_ms - F.expr(f"{ARRIVED} div 1000")
+        before = long(f"{mapped_ms()} - {ARRIVED} div 1000")
+        return packed(MAPPED, whole_ms, before, short(map_ms()))
+    return packed(READ, out_ms - F.expr(f"{ARRIVAL} div 1000"), long(age_ms()))
 
 
 def times_of(row: dict[str, Any] | None) -> dict[str, Latency]:
