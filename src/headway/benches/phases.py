@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.benches.options import Bar, BenchOptions, progress
-from headway.benches.outsider import Jobs, Looks, Watched, costs_side_by_side, watch
+from headway.benches.outsider import Jobs, Looks, Watched, side_by_side, watch
 from headway.engine.stock.ratios import spread, typical
 from headway.engine.stock.realtime import CountJob
 from headway.errors import RunError
@@ -34,8 +34,8 @@ WORKS: tuple[Work, ...] = ("count", "windowed count")
 RATES = (500.0, 2_000.0, 8_000.0)
 WINDOW_S = 2
 KEYS = 1_000
-# What a record costs is measured while there is always a next one; batches would grow for ever.
-FULL_RATES: dict[Mode, float] = {"micro-batch": 24_000.0, "real-time": 80_000.0}
+FULL_RATE = 120_000.0  # more than either of two jobs at once carries
+MAX_ROWS = 40_000  # of a batch, which would grow for ever
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
     """Run both counts in both modes at each rate; and without phases, for what they cost."""
     rates = (1_000.0,) if options.quick else RATES
     works = WORKS[:1] if options.quick else WORKS
-    looks = Looks(8.0, 3.0, 3) if options.quick else Looks(60.0, 12.0, options.repeats or 8)
+    looks = Looks(8.0, 4.0, 3) if options.quick else Looks(60.0, 12.0, options.repeats or 8)
     modes = MODES[1:] if options.quick else MODES  # in which the cost is measured
     span = Span(13.0, 6.0, 3.0) if options.quick else Span(22.0, 11.0, 5.0)
     jobs = len(works) * len(MODES) * len(rates) + len(modes)
@@ -86,13 +86,15 @@ def run(options: BenchOptions) -> dict[str, Any]:
             for name in ("sum_error_mean", "sum_error_p50", "sum_error_p99")
         },
         "unexplained_share": max(row["unexplained_share"] for row in adding),
-        "overhead": max(typical(found) for found in costs.values()),
-        "overhead_by_mode": {mode: typical(found) for mode, found in costs.items()},
-        "overhead_spread": {mode: spread(found) for mode, found in costs.items()},
+        "overhead": max(typical(found) for found, _ in costs.values()),
+        "overhead_by_mode": {mode: typical(found) for mode, (found, _) in costs.items()},
+        "overhead_spread": {mode: spread(found) for mode, (found, _) in costs.items()},
+        "overhead_processor": {mode: typical(found) for mode, (_, found) in costs.items()},
+        "overhead_processor_spread": {mode: spread(found) for mode, (_, found) in costs.items()},
         "cases": rows,
         "warm_up_s": span.warm_s,
         "measured_s": span.seconds - span.warm_s,
-        "overhead_rates": FULL_RATES,
+        "overhead_rate": FULL_RATE,
         "overhead_warm_up_s": looks.warm_s,
         "target_error": 0.05,
         "target_overhead": 0.03,
@@ -125,16 +127,19 @@ class Bench:
         lines = list(BatchLog(job.folder / "run" / "batches.jsonl").lines())
         return Case(work, mode, rate, watched, lines)
 
-    def overheads(self, mode: Mode, looks: Looks) -> list[float]:
-        """How much more processor time a record takes with phases than without, look by look.
+    def overheads(self, mode: Mode, looks: Looks) -> tuple[list[float], list[float]]:
+        """By how much a count with phases carries less than one without, look by look.
 
-        Where the processor is what bounds the rate, that is by how much the bound sinks. Batches
-        and checkpoints are as far apart as they are by default.
+        And how much more processor time a record takes there, by which a job is bound whose broker
+        and producers are elsewhere. Checkpoints are as far apart as they are by default.
         """
-        jobs = [self.jobs.make(mode=mode, phases=phases) for phases in (True, False)]
-        metered, bare = costs_side_by_side(jobs, Keyed(keys=KEYS), FULL_RATES[mode], looks)
+        pace = Pace(max_rows=MAX_ROWS if mode == "micro-batch" else None)
+        jobs = [self.jobs.make(mode=mode, pace=pace, phases=phases) for phases in (True, False)]
+        metered, bare = side_by_side(jobs, Keyed(keys=KEYS), FULL_RATE, looks)
         self.bar.advance(note=f"{mode} with phases and without")
-        return [round(one / other - 1, 4) for one, other in zip(metered, bare, strict=True)]
+        pairs = list(zip(metered, bare, strict=True))
+        lost = [round(1 - one.rate_per_s / other.rate_per_s, 4) for one, other in pairs]
+        return lost, [round(one.cpu_s / other.cpu_s - 1, 4) for one, other in pairs]
 
 
 def figures_of(case: Case, span: Span) -> dict[str, Any]:

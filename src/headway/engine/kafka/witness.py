@@ -18,6 +18,9 @@ from headway.engine.kafka.client import QUIET, partitions_of
 from headway.measure.latency import Latency
 
 EVERY_S, GLANCE_S, SETTLE_MS = 4.0, 0.12, 30
+# A time in whole milliseconds is, by the middle, half of one over; where both ends of a span are
+# such times that comes to nothing, but here only one is.
+ROUNDED_MS = 0.5
 ENOUGH = 300  # answers of one glance, each of which costs some microseconds
 
 
@@ -73,5 +76,5 @@ class Witness:
             if kind == TIMESTAMP_CREATE_TIME and sent_ms >= from_ms:
                 seen += 1
                 with self._lock:
-                    self._taken.append(self._clock.now_us() / 1e6 - sent_ms / 1e3)
+                    self._taken.append(self._clock.now_us() / 1e6 - (sent_ms + ROUNDED_MS) / 1e3)
         self._consumer.unassign()
