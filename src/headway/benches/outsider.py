@@ -159,7 +159,9 @@ def watch(
     count = parse_rate(rate).count_in(seconds)
     with Stage(job) as stage:
         stage.wait_ready()
-        begin_us = clock.now_us() + round(2 * LEAD_S * 1e6)
+        # Half way through a millisecond: Kafka keeps times in whole ones, which are right in the
+        # middle then.
+        begin_us = (clock.now_us() // 1_000 * 1_000) + 500 + round(2 * LEAD_S * 1e6)
         clock.sleep(LEAD_S)
         with stage.feed(maker, rate, seconds, begin_us) as feeder:
             if meanwhile is not None:
