@@ -19,7 +19,7 @@ from headway.engine.stock.realtime import CountJob, work
 from headway.errors import RunError
 from headway.flow.rates import Rate, parse_rate
 from headway.flow.topics import RecordMaker
-from headway.measure.batches import BatchLog
+from headway.measure.batches import BatchLine, BatchLog
 from headway.testing.broker import Broker
 from headway.testing.feeder import Feed, Feeder
 from headway.testing.outside import Onlooker, Seen, latencies_s, numbered
@@ -72,6 +72,11 @@ class Jobs:
         folder = self.place / name
         folder.mkdir(parents=True)
         return CountJob(self.broker.address, name, f"{name}-out", folder, **how)
+
+
+def lines_of(job: CountJob) -> list[BatchLine]:
+    """What a job by headway has told of its batches so far."""
+    return list(BatchLog(job.folder / "run" / "batches.jsonl").lines())
 
 
 class Stage:
@@ -127,8 +132,7 @@ class Stage:
         if self.job.mode == "real-time":
             place = [TopicPartition(self.job.sink, 0)]
             return offsets_of(self.job.servers, LATEST, place)[0]
-        lines = BatchLog(self.job.folder / "run" / "batches.jsonl").lines()
-        return sum(line.rows for line in lines)
+        return sum(line.rows for line in lines_of(self.job))
 
     def glance(self) -> tuple[float, float, float]:
         """The time, how many records it has answered by then, and what that has cost."""

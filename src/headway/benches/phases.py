@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.benches.options import Bar, BenchOptions, progress
-from headway.benches.outsider import Jobs, Looks, Watched, side_by_side, watch
+from headway.benches.outsider import Jobs, Looks, Watched, lines_of, side_by_side, watch
 from headway.engine.stock.ratios import spread, typical
 from headway.engine.stock.realtime import CountJob
 from headway.errors import RunError
 from headway.flow.rates import parse_rate
 from headway.keep.pacing import Pace
-from headway.measure.batches import BatchLine, BatchLog
+from headway.measure.batches import BatchLine
 from headway.measure.latency import Latency
 from headway.measure.phases import mean_phases, unexplained_share
 from headway.measure.summary import latency_from_figures, latency_of, merged
@@ -114,13 +114,12 @@ class Bench:
     def __init__(self, jobs: Jobs, span: Span, bar: Bar) -> None:
         self.jobs, self.span, self.bar = jobs, span, bar
 
-    def job(self, work: Work, mode: Mode, phases: bool = True) -> CountJob:
+    def job(self, work: Work, mode: Mode) -> CountJob:
         """One of both counts in a mode."""
         return self.jobs.make(
             mode=mode,
             knobs=RealTime(checkpoint_s=self.span.checkpoint_s),
             pace=Pace(interval_s=0.25),
-            phases=phases,
             window=None if work == "count" else f"{WINDOW_S}s",
         )
 
@@ -129,8 +128,7 @@ class Bench:
         job = self.job(work, mode)
         watched = watch(job, Keyed(keys=KEYS), rate, self.span.seconds)
         self.bar.advance(note=f"{work}, {mode} at {rate:,.0f}/s")
-        lines = list(BatchLog(job.folder / "run" / "batches.jsonl").lines())
-        return Case(work, mode, rate, watched, lines)
+        return Case(work, mode, rate, watched, lines_of(job))
 
     def overheads(self, mode: Mode, looks: Looks) -> tuple[list[float], list[float]]:
         """By how much a count with phases carries less than one without, look by look.
