@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -134,11 +134,8 @@ class Latency:
         """The same latencies, those below zero taken to be zero; the mean is the sample's then."""
         if self.min_s >= 0:
             return self
-        values = np.maximum(self.values_s, 0.0)
-        mean = float(np.average(values, weights=self.weights))
-        variance = float(np.average((values - mean) ** 2, weights=self.weights))
-        high = max(0.0, self.max_s)
-        return Latency(self.count, mean, variance, 0.0, high, values, self.weights)
+        found = sampled(np.maximum(self.values_s, 0.0), self.weights)
+        return replace(found, count=self.count, min_s=0.0, max_s=max(0.0, self.max_s))
 
     def quantile(self, q: float) -> float:
         """The latency that a share `q` of the records did not exceed."""

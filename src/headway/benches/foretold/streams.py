@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from headway.benches.outsider import Jobs, Watched, late_at, watch
+from headway.benches.outsider import Jobs, Watched, late_at, lines_of, watch
 from headway.keep.loop import load_of
-from headway.measure.batches import BatchLog
+from headway.measure.batches import BatchLine
 from headway.measure.costs.lanes import Lanes
 from headway.measure.costs.profile import JobProfile, profile_of
 from headway.model.candidate import Candidate
@@ -73,8 +73,8 @@ def measure_streams(place: Path, full: bool, foretell: Foretell) -> list[dict[st
     found: list[dict[str, Any]] = []
     with Broker() as broker:
         jobs = Jobs(broker, place)
-        watched, folder = run_stream(jobs, learning)
-        profile = profile_at(folder, watched, learning)
+        watched, lines = run_stream(jobs, learning)
+        profile = profile_at(lines, watched, learning)
         found += compared(profile, learning, watched, foretell)
         for other in others if full else []:
             watched, _ = run_stream(jobs, other)
@@ -82,18 +82,17 @@ def measure_streams(place: Path, full: bool, foretell: Foretell) -> list[dict[st
     return found
 
 
-def run_stream(jobs: Jobs, stream: Stream) -> tuple[Watched, Path]:
+def run_stream(jobs: Jobs, stream: Stream) -> tuple[Watched, list[BatchLine]]:
     """Run a job under its rates, one after the other."""
     job = jobs.make(knobs=stream.knobs, stateful=stream.stateful, window=stream.window)
     schedule = [(f"{WARM_S:g}s", stream.rates[0])]
     schedule += [(f"{stream.step_s:g}s", rate) for rate in stream.rates]
     seconds = WARM_S + stream.step_s * len(stream.rates)
-    return watch(job, Keyed(keys=1_000), schedule, seconds), job.folder
+    return watch(job, Keyed(keys=1_000), schedule, seconds), lines_of(job)
 
 
-def profile_at(folder: Path, watched: Watched, stream: Stream) -> JobProfile:
+def profile_at(lines: list[BatchLine], watched: Watched, stream: Stream) -> JobProfile:
     """What the stretches at the rates to learn from teach, and none of the others."""
-    lines = list(BatchLog(folder / "run" / "batches.jsonl").lines())
     own = []
     for place, rate in enumerate(stream.rates):
         begun_s = watched.began_us / 1e6 + WARM_S + stream.step_s * place
