@@ -115,6 +115,8 @@ class Distributor:
                 self._failed.append(error.str())
 
     def _complain(self) -> None:
+        if not self._failed:
+            return
         with self._lock:
             failed, self._failed = self._failed, []
         if failed:
