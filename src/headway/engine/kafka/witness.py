@@ -17,11 +17,11 @@ from headway.clock import Clock, SystemClock
 from headway.engine.kafka.client import QUIET, partitions_of
 from headway.measure.latency import Latency
 
-EVERY_S, GLANCE_S, SETTLE_MS = 4.0, 0.12, 30
+EVERY_S, GLANCE_S, SETTLE_MS = 2.0, 0.12, 30
 # A time in whole milliseconds is, by the middle, half of one over; where both ends of a span are
 # such times that comes to nothing, but here only one is.
 ROUNDED_MS = 0.5
-ENOUGH = 300  # answers of one glance, each of which costs some microseconds
+ENOUGH = 150  # answers of one glance, each of which costs some microseconds
 
 
 class Witness:

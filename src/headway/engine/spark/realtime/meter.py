@@ -46,10 +46,13 @@ def moments_in(sample: Latency) -> Moments:
 
 
 def later_by(whole: Latency, publish: Latency) -> Latency:
-    """Latencies with the time to publish on top: its mean for their mean, its median for each."""
+    """Latencies with the time to publish on top: its mean for their mean, its median for each.
+
+    Spark's clock tells whole milliseconds.
+    """
     if not whole.count:
         return whole
-    moved = whole.moved(publish.quantile(0.5))
+    moved = whole.spread_over(0.001).moved(publish.quantile(0.5))
     return replace(moved, mean_s=whole.mean_s + publish.mean_s)
 
 
