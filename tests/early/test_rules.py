@@ -5,11 +5,12 @@ HEADWAY_GOLDEN=write writes the answers anew.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from headway.early.lower import lower_query
+from headway.early.lower import flat_types, lower_query
 from headway.early.read.query import read_query
 from headway.early.relation import Known, Relation, Step
 from headway.early.sampling import Sampling
@@ -60,6 +61,25 @@ def test_progress_that_follows_the_key_completes_its_groups() -> None:
     assert (by_key.step.rule, by_row.step.rule) == ("complete", "additive")
     assert by_key.contract.inclusive
     assert not by_row.contract.inclusive
+
+
+@pytest.mark.parametrize(
+    ("question", "asked"),
+    [
+        ("SELECT a.k, sum(a.v) FROM t AS a JOIN u ON a.k = u.k GROUP BY a.k", "SELECT CAST(NULL"),
+        ("SELECT sum(n) FROM (SELECT k, sum(v) AS n FROM t GROUP BY k)", "SELECT `out.k`"),
+        ("SELECT g, avg(V) FROM t GROUP BY g", "SELECT CAST(NULL AS bigint) AS `t.v`"),
+    ],
+)
+def test_types_of_what_columns_alone_make_are_asked_for_alone(question: str, asked: str) -> None:
+    query, told = read_query(question, TYPES), list[str]()
+
+    def types(sql: str, texts: Sequence[str]) -> list[str]:
+        told.append(sql)
+        return ["bigint"] * len(texts)
+
+    lower_query(query, Known(sampled("t=row"), types, columns=flat_types(query.node, TYPES)))
+    assert told[-1].startswith(asked)
 
 
 def test_equal_keys_under_another_seed_are_not_aligned() -> None:

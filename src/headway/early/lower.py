@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import fields, replace
 from typing import Any
 
@@ -94,6 +94,17 @@ def children_of(node: Node) -> list[Node]:
             found.append(value)
         elif isinstance(value, tuple):
             found += [one for one in value if isinstance(one, Node)]
+    return found
+
+
+def flat_types(node: Node, tables: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    """The types of the columns of tables, by the names that a query knows them by."""
+    if isinstance(node, Scan):
+        types = {name.lower(): kind for name, kind in tables[node.table].items()}
+        return {f"{node.alias}.{column}": types[column] for column in node.columns}
+    found: dict[str, str] = {}
+    for one in children_of(node):
+        found |= flat_types(one, tables)
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from headway.early.algebra import Term
 from headway.early.contracts import Contract
 from headway.early.progress import FOREVER, FROM, UNTIL
 
@@ -72,7 +73,8 @@ class Known:
     """What lowering is told of the data: contracts of tables, and the types of expressions.
 
     `anew` names the tables that come whole with each chunk: of these, nothing can be forgotten.
-    With `keeps_state`, sums read what earlier chunks have left of them.
+    With `keeps_state`, sums read what earlier chunks have left of them. `columns` has the types of
+    columns of tables, by their flat names: what is made of these alone is asked about alone.
     """
 
     tables: Mapping[str, Contract]
@@ -81,6 +83,15 @@ class Known:
     )
     anew: frozenset[str] = frozenset()
     keeps_state: bool = False
+    columns: Mapping[str, str] = field(default_factory=dict)
+
+    def types_in(self, child: Relation, terms: Iterable[Term], texts: Sequence[str]) -> list[str]:
+        """The types of expressions over a relation that are made of some terms."""
+        read = sorted({column for term in terms for column in term.columns})
+        if not read or any(column not in self.columns for column in read):
+            return self.types(child.whole, texts)
+        nothing = (f"CAST(NULL AS {self.columns[column]}) AS `{column}`" for column in read)
+        return self.types(f"SELECT {', '.join(nothing)}", texts)
 
 
 def quoted(names: Iterable[str]) -> list[str]:

@@ -53,8 +53,7 @@ def plain_keys(node: Group) -> dict[str, str]:
 
 def parts_of(node: Group, child: Relation, known: Known) -> list[Parts] | None:
     """Every aggregate taken apart, or None if one cannot be."""
-    texts = [text for call in node.calls for text in wanted_types(call)]
-    types = known.types(child.whole, texts)
+    types = types_of(node.calls, child, known)
     found = []
     for n, call in enumerate(node.calls):
         parts = taken_apart(call, types[2 * n], types[2 * n + 1])
@@ -62,6 +61,12 @@ def parts_of(node: Group, child: Relation, known: Known) -> list[Parts] | None:
             return None
         found.append(parts)
     return found
+
+
+def types_of(calls: Sequence[Call], child: Relation, known: Known) -> list[str]:
+    """The types that decide how aggregates are taken apart."""
+    texts = [text for call in calls for text in wanted_types(call)]
+    return known.types_in(child, (call.argument for call in calls if call.argument), texts)
 
 
 def complete(node: Group, child: Relation, known: Known) -> Relation:
@@ -97,7 +102,7 @@ def exact_parts(calls: Sequence[Call], child: Relation, known: Known) -> list[Pa
     sums = [call for call in calls if call.function in ("sum", "avg") and not call.distinct]
     if not sums:
         return None
-    types = known.types(child.whole, [text for call in sums for text in wanted_types(call)])
+    types = types_of(sums, child, known)
     kinds = {call.name: types[2 * n : 2 * n + 2] for n, call in enumerate(sums)}
     floats = {name: kind for name, kind in kinds.items() if kind[0] in ("double", "float")}
     if not floats:

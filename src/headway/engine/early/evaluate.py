@@ -13,7 +13,7 @@ from pyspark.sql.types import StructType
 from headway.early.algebra import Query
 from headway.early.chunks import Chunk
 from headway.early.contracts import AT_START, MOVING, Contract
-from headway.early.lower import lower_query
+from headway.early.lower import flat_types, lower_query
 from headway.early.progress import FOREVER, FROM, UNTIL
 from headway.early.read.query import read_query
 from headway.early.read.total import totally_ordered
@@ -60,7 +60,10 @@ class SqlPlan:
     def _lowered(self, contracts: dict[str, Contract], keeps_state: bool = False) -> Relation:
         assert self.query is not None
         anew = frozenset(name for name, one in self.tables.stored.items() if one.anew)
-        known = Known(contracts, self.tables.types, anew, keeps_state)
+        columns = flat_types(
+            self.query.node, {name: one.types for name, one in self.tables.stored.items()}
+        )
+        known = Known(contracts, self.tables.types, anew, keeps_state, columns)
         return lower_query(self.query, known)
 
     @property
