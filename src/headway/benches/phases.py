@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.benches.options import Bar, BenchOptions, progress
-from headway.benches.outsider import Jobs, Looks, Watched, lines_of, side_by_side, watch
+from headway.benches.outsider import Jobs, Look, Looks, Watched, lines_of, side_by_side, watch
 from headway.engine.stock.ratios import spread, typical
 from headway.engine.stock.realtime import CountJob
 from headway.errors import RunError
@@ -75,7 +75,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
         cases = [
             bench.measure(work, mode, rate) for work, mode, rate in product(works, MODES, rates)
         ]
-        costs = {mode: bench.overheads(mode, looks) for mode in modes}
+        costs = {mode: bench.overhead(mode, looks) for mode in modes}
     rows = [figures_of(case, span) for case in cases]
     adding = [row for row in rows if "sum_error_mean" in row]
     if not adding:
@@ -99,13 +99,56 @@ def run(options: BenchOptions) -> dict[str, Any]:
     return figures
 
 
-def told_costs(costs: dict[Mode, tuple[list[float], list[float]]]) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class Overhead:
+    """What the meter costs, look by look: the share of throughput lost, of processor time added.
+
+    Two jobs take the cores from each other, so what one look finds is taken back by the next: it is
+    all looks together that tell.
+    """
+
+    metered: list[Look]
+    bare: list[Look]
+
+    @property
+    def lost(self) -> list[float]:
+        pairs = zip(self.metered, self.bare, strict=True)
+        return [round(1 - one.rate_per_s / other.rate_per_s, 4) for one, other in pairs]
+
+    @property
+    def added(self) -> list[float]:
+        pairs = zip(self.metered, self.bare, strict=True)
+        return [round(one.cpu_s / other.cpu_s - 1, 4) for one, other in pairs]
+
+    @property
+    def lost_in_all(self) -> float:
+        return round(1 - rate_of(self.metered) / rate_of(self.bare), 4)
+
+    @property
+    def added_in_all(self) -> float:
+        return round(cpu_of_record(self.metered) / cpu_of_record(self.bare) - 1, 4)
+
+
+def rate_of(looks: list[Look]) -> float:
+    """Records a second over looks that are equally long."""
+    return sum(look.rate_per_s for look in looks) / len(looks)
+
+
+def cpu_of_record(looks: list[Look]) -> float:
+    """Processor time for a record over looks that are equally long."""
+    spent = sum(look.cpu_s * look.rate_per_s for look in looks)
+    return spent / sum(look.rate_per_s for look in looks)
+
+
+def told_costs(costs: dict[Mode, Overhead]) -> dict[str, Any]:
     """What the meter costs in each mode: throughput lost, and more processor time for a record."""
-    told: dict[str, Any] = {"overhead": max(typical(lost) for lost, _ in costs.values())}
-    for name, place in (("overhead", 0), ("overhead_processor", 1)):
-        told[f"{name}_by_mode"] = {mode: typical(found[place]) for mode, found in costs.items()}
-        told[f"{name}_spread"] = {mode: spread(found[place]) for mode, found in costs.items()}
-    return told
+    return {
+        "overhead": max(one.lost_in_all for one in costs.values()),
+        "overhead_by_mode": {mode: one.lost_in_all for mode, one in costs.items()},
+        "overhead_spread": {mode: spread(one.lost) for mode, one in costs.items()},
+        "overhead_processor_by_mode": {mode: one.added_in_all for mode, one in costs.items()},
+        "overhead_processor_spread": {mode: spread(one.added) for mode, one in costs.items()},
+    }
 
 
 class Bench:
@@ -130,8 +173,8 @@ class Bench:
         self.bar.advance(note=f"{work}, {mode} at {rate:,.0f}/s")
         return Case(work, mode, rate, watched, lines_of(job))
 
-    def overheads(self, mode: Mode, looks: Looks) -> tuple[list[float], list[float]]:
-        """By how much a count with phases carries less than one without, look by look.
+    def overhead(self, mode: Mode, looks: Looks) -> Overhead:
+        """By how much a count with phases carries less than one without.
 
         And how much more processor time a record takes there, by which a job is bound whose broker
         and producers are elsewhere. Checkpoints are as far apart as they are by default.
@@ -140,9 +183,7 @@ class Bench:
         jobs = [self.jobs.make(mode=mode, pace=pace, phases=phases) for phases in (True, False)]
         metered, bare = side_by_side(jobs, Keyed(keys=KEYS), FULL_RATE, looks)
         self.bar.advance(note=f"{mode} with phases and without")
-        pairs = list(zip(metered, bare, strict=True))
-        lost = [round(1 - one.rate_per_s / other.rate_per_s, 4) for one, other in pairs]
-        return lost, [round(one.cpu_s / other.cpu_s - 1, 4) for one, other in pairs]
+        return Overhead(metered, bare)
 
 
 def figures_of(case: Case, span: Span) -> dict[str, Any]:
