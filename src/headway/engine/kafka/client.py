@@ -51,6 +51,10 @@ def shared_consumer(servers: str) -> Consumer:
             "fetch.error.backoff.ms": 50,
             "check.crcs": True,
             "queued.max.messages.kbytes": 65_536,
+            # How much is fetched ahead, of which a batch throws the rest away, and how long the
+            # client pauses once it has that much: by itself a second, and the batch stands still.
+            "queued.min.messages": 5_000,
+            "fetch.queue.backoff.ms": 1,
         }
     )
 
