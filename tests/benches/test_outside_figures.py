@@ -10,12 +10,13 @@ from time import process_time
 import numpy as np
 import pytest
 
-from headway.benches.outsider import Look, Watched
+from headway.benches.outside.carried import Look
+from headway.benches.outside.outsider import Watched
+from headway.benches.outside.turns import Turn, parts_of
 from headway.benches.phases import Overhead, told_costs
 from headway.benches.realtime import quantiles, settled_s
 from headway.benches.switch import silences_s
 from headway.benches.tradeoff import Stairs, steps_of
-from headway.benches.turns import Turn, parts_of
 from headway.testing.outside import Seen, numbered
 from headway.testing.processes import cpu_of_threads_s, cpu_s
 
@@ -90,16 +91,23 @@ def test_the_processor_time_of_threads_with_a_word_in_their_name() -> None:
 
 
 def test_what_one_look_takes_and_the_next_gives_back_is_no_cost() -> None:
-    cost = Overhead([Look(80.0, 0.5), Look(120.0, 0.5)], [Look(120.0, 0.5), Look(80.0, 0.5)])
+    cost = Overhead(
+        [Look(1.0, 80.0, 40.0), Look(1.0, 120.0, 60.0)],
+        [Look(1.0, 120.0, 60.0), Look(1.0, 80.0, 40.0)],
+    )
     assert cost.lost == [0.3333, -0.5]
     assert (cost.lost_in_all, cost.added_in_all) == (0.0, 0.0)
 
 
 def test_a_cost_of_every_look_is_one_in_all() -> None:
-    cost = Overhead([Look(90.0, 0.6), Look(180.0, 0.6)], [Look(100.0, 0.5), Look(200.0, 0.5)])
+    cost = Overhead(
+        [Look(1.0, 90.0, 54.0), Look(1.0, 180.0, 108.0)],
+        [Look(1.0, 100.0, 50.0), Look(1.0, 200.0, 100.0)],
+    )
     assert told_costs({"real-time": cost}) == {
         "overhead": 0.1,
         "overhead_by_mode": {"real-time": 0.1},
+        "overhead_error": {"real-time": 0.0},
         "overhead_spread": {"real-time": [0.1, 0.1]},
         "overhead_processor_by_mode": {"real-time": 0.2},
         "overhead_processor_spread": {"real-time": [0.2, 0.2]},

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.benches.options import Bar, BenchOptions, progress
-from headway.benches.outsider import Jobs, Look, Looks, Watched, lines_of, side_by_side, watch
-from headway.engine.stock.ratios import spread, typical
+from headway.benches.outside.carried import Look, Looks, carried_side_by_side
+from headway.benches.outside.outsider import Jobs, Watched, lines_of, watch
+from headway.engine.stock.ratios import spread, typical, uncertainty
 from headway.engine.stock.realtime import CountJob
 from headway.errors import RunError
 from headway.flow.rates import parse_rate
@@ -34,7 +35,8 @@ WORKS: tuple[Work, ...] = ("count", "windowed count")
 RATES = (500.0, 2_000.0, 8_000.0)
 WINDOW_S = 2
 KEYS = 1_000
-FULL_RATE = 120_000.0  # more than either of two jobs at once carries
+FULL_RATE = 100_000.0  # more than either of two jobs at once carries
+FAR_S = 900.0
 MAX_ROWS = 40_000  # of a batch, which would grow for ever
 
 
@@ -62,7 +64,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
     """Run both counts in both modes at each rate; and without phases, for what they cost."""
     rates = (1_000.0,) if options.quick else RATES
     works = WORKS[:1] if options.quick else WORKS
-    looks = Looks(8.0, 4.0, 3) if options.quick else Looks(60.0, 12.0, options.repeats or 8)
+    looks = Looks(8.0, 4.0, 3) if options.quick else Looks(40.0, 6.0, options.repeats or 15)
     modes = MODES[1:] if options.quick else MODES  # in which the cost is measured
     span = Span(13.0, 6.0, 3.0) if options.quick else Span(22.0, 11.0, 5.0)
     jobs = len(works) * len(MODES) * len(rates) + len(modes)
@@ -103,41 +105,43 @@ def run(options: BenchOptions) -> dict[str, Any]:
 class Overhead:
     """What the meter costs, look by look: the share of throughput lost, of processor time added.
 
-    Two jobs take the cores from each other, so what one look finds is taken back by the next: it is
-    all looks together that tell.
+    A look is as noisy as the host is: it is all looks together that tell.
     """
 
     metered: list[Look]
     bare: list[Look]
 
     @property
+    def lost_in_all(self) -> float:
+        return lost_by(self.metered, self.bare)
+
+    @property
+    def added_in_all(self) -> float:
+        return added_by(self.metered, self.bare)
+
+    @property
     def lost(self) -> list[float]:
         pairs = zip(self.metered, self.bare, strict=True)
-        return [round(1 - one.rate_per_s / other.rate_per_s, 4) for one, other in pairs]
+        return [lost_by([one], [other]) for one, other in pairs]
 
     @property
     def added(self) -> list[float]:
         pairs = zip(self.metered, self.bare, strict=True)
-        return [round(one.cpu_s / other.cpu_s - 1, 4) for one, other in pairs]
-
-    @property
-    def lost_in_all(self) -> float:
-        return round(1 - rate_of(self.metered) / rate_of(self.bare), 4)
-
-    @property
-    def added_in_all(self) -> float:
-        return round(cpu_of_record(self.metered) / cpu_of_record(self.bare) - 1, 4)
+        return [added_by([one], [other]) for one, other in pairs]
 
 
-def rate_of(looks: list[Look]) -> float:
-    """Records a second over looks that are equally long."""
-    return sum(look.rate_per_s for look in looks) / len(looks)
+def lost_by(metered: list[Look], bare: list[Look]) -> float:
+    """The share of throughput that is lost, over all looks together."""
+    rates = [
+        sum(look.done for look in x) / sum(look.seconds for look in x) for x in (metered, bare)
+    ]
+    return round(1 - rates[0] / rates[1], 4)
 
 
-def cpu_of_record(looks: list[Look]) -> float:
-    """Processor time for a record over looks that are equally long."""
-    spent = sum(look.cpu_s * look.rate_per_s for look in looks)
-    return spent / sum(look.rate_per_s for look in looks)
+def added_by(metered: list[Look], bare: list[Look]) -> float:
+    """By which share a record takes more processor time, over all looks together."""
+    costs = [sum(look.cpu_s for look in x) / sum(look.done for look in x) for x in (metered, bare)]
+    return round(costs[0] / costs[1] - 1, 4)
 
 
 def told_costs(costs: dict[Mode, Overhead]) -> dict[str, Any]:
@@ -145,6 +149,7 @@ def told_costs(costs: dict[Mode, Overhead]) -> dict[str, Any]:
     return {
         "overhead": max(one.lost_in_all for one in costs.values()),
         "overhead_by_mode": {mode: one.lost_in_all for mode, one in costs.items()},
+        "overhead_error": {mode: uncertainty(one.lost) for mode, one in costs.items()},
         "overhead_spread": {mode: spread(one.lost) for mode, one in costs.items()},
         "overhead_processor_by_mode": {mode: one.added_in_all for mode, one in costs.items()},
         "overhead_processor_spread": {mode: spread(one.added) for mode, one in costs.items()},
@@ -177,11 +182,16 @@ class Bench:
         """By how much a count with phases carries less than one without.
 
         And how much more processor time a record takes there, by which a job is bound whose broker
-        and producers are elsewhere. Checkpoints are as far apart as they are by default.
+        and producers are elsewhere. There is no checkpoint
+        meanwhile, whose pause one job would have more often than the other.
         """
-        pace = Pace(max_rows=MAX_ROWS if mode == "micro-batch" else None)
-        jobs = [self.jobs.make(mode=mode, pace=pace, phases=phases) for phases in (True, False)]
-        metered, bare = side_by_side(jobs, Keyed(keys=KEYS), FULL_RATE, looks)
+        pace = Pace(interval_s=0.1, max_rows=MAX_ROWS) if mode == "micro-batch" else Pace()
+        knobs = RealTime(checkpoint_s=FAR_S)
+        jobs = [
+            self.jobs.make(mode=mode, knobs=knobs, pace=pace, phases=phases)
+            for phases in (True, False)
+        ]
+        metered, bare = carried_side_by_side(jobs, Keyed(keys=KEYS), FULL_RATE, looks)
         self.bar.advance(note=f"{mode} with phases and without")
         return Overhead(metered, bare)
 

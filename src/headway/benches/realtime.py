@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.benches.options import Bar, BenchOptions, progress
-from headway.benches.outsider import Jobs, Watched, late_at, watch
-from headway.benches.turns import Turn, Turns, watch_in_turns
+from headway.benches.outside.outsider import Jobs, Watched, late_at, watch
+from headway.benches.outside.turns import Turn, Turns, watch_in_turns
 from headway.engine.stock.ratios import spread, typical
 from headway.engine.stock.realtime import CountJob
 from headway.plan.modes import RealTime

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from headway.benches.options import Bar, BenchOptions, progress
-from headway.benches.outsider import Jobs, Watched, watch
+from headway.benches.outside.outsider import Jobs, Watched, watch
 from headway.clock import SystemClock
 from headway.engine.stock.ratios import spread, typical
 from headway.keep.pacing import Pace

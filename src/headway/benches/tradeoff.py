@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from headway.benches.options import BenchOptions, progress
-from headway.benches.outsider import Jobs, Watched, watch
+from headway.benches.outside.outsider import Jobs, Watched, watch
 from headway.dashboard.draw.loglog import Curve, draw_curves
 from headway.keep.pacing import Pace
 from headway.plan.modes import MODES, Mode, RealTime

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from headway.benches.foretold.streams import whole_cycles_s
 from headway.benches.options import Bar
-from headway.benches.outsider import Jobs, late_at, watch
+from headway.benches.outside.outsider import Jobs, late_at, watch
 from headway.engine.spark.learning.profiling import profile_flow
 from headway.engine.spark.learning.trial import Trial
 from headway.engine.spark.realtime.needs import wanted_session

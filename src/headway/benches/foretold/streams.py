@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from headway.benches.outsider import Jobs, Watched, late_at, lines_of, watch
+from headway.benches.outside.outsider import Jobs, Watched, late_at, lines_of, watch
 from headway.keep.loop import load_of
 from headway.measure.batches import BatchLine
 from headway.measure.costs.lanes import Lanes

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median
+from math import sqrt
+from statistics import median, stdev
 
 Blocks = Mapping[str, Sequence[float]]  # contestant -> seconds of each block of rounds
 
@@ -61,3 +62,12 @@ def spread(values: Sequence[float]) -> list[float]:
     [1.0, 3.0]
     """
     return [float(f"{min(values):.3g}"), float(f"{max(values):.3g}")]
+
+
+def uncertainty(values: Sequence[float]) -> float:
+    """The standard error of the mean: by how much another run as long would differ, about.
+
+    >>> uncertainty([1.0, 2.0, 3.0])
+    0.577
+    """
+    return float(f"{stdev(values) / sqrt(len(values)):.3g}")

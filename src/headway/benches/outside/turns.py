@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.benches.outsider import LEAD_S, START_S, Stage
+from headway.benches.outside.outsider import LEAD_S, START_S, Stage
 from headway.clock import SystemClock
 from headway.engine.stock.realtime import CountJob
 from headway.flow.rates import parse_rate

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ import numpy as np
 from confluent_kafka import TopicPartition
 from numpy.typing import NDArray
 
-from headway.clock import Clock, SystemClock
+from headway.clock import SystemClock
 from headway.engine.kafka.client import LATEST, offsets_of
 from headway.engine.stock.realtime import CountJob, work
 from headway.errors import RunError
@@ -28,8 +27,6 @@ from headway.testing.processes import cpu_of_threads_s, cpu_s, freeze
 START_S = 120.0
 LEAD_S = 2.0  # from the decision to begin to the first record
 TAIL_S = 3.0  # after the last record, for its answer to come
-CARRIED = 0.95  # the share of what is due by which a job keeps up
-GLANCE_S = 1.0  # from one look at Java's compilers to the next: they end when they have no work
 COMPILERS = "CompilerThre"  # so Linux cuts the name off
 
 
@@ -127,16 +124,12 @@ class Stage:
         self._compiling_s |= cpu_of_threads_s(self._worker.pid, COMPILERS)
         return cpu_s(self._worker.pid) - sum(self._compiling_s.values())
 
-    def done(self) -> int:
+    def answered(self) -> int:
         """How many records it has answered: each by a row, or all of those of a batch together."""
         if self.job.mode == "real-time":
             place = [TopicPartition(self.job.sink, 0)]
             return offsets_of(self.job.servers, LATEST, place)[0]
         return sum(line.rows for line in lines_of(self.job))
-
-    def glance(self) -> tuple[float, float, float]:
-        """The time, how many records it has answered by then, and what that has cost."""
-        return self._clock.steady_s(), self.done(), self.cpu_s()
 
     def seen(self) -> Seen:
         """All answers, once the last ones had time to come."""
@@ -173,72 +166,3 @@ def watch(
             feeder.wait(seconds + LEAD_S + START_S)
         seen = stage.seen()
     return Watched(*latencies_s(maker, rate, begin_us, count, seen), seen, begin_us)
-
-
-@dataclass(frozen=True, slots=True)
-class Looks:
-    """At jobs that run at the same time: how often, after how much warm-up."""
-
-    warm_s: float
-    every_s: float
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """What a job did from one look to the next: records a second, processor time for each."""
-
-    rate_per_s: float
-    cpu_s: float
-
-
-def side_by_side(
-    jobs: Sequence[CountJob], maker: RecordMaker, rate: float, looks: Looks
-) -> list[list[Look]]:
-    """Looks at each of several jobs that read one topic at the same time, at more than they carry.
-
-    What disturbs the host disturbs all of them, and none has to wait for records.
-    """
-    clock = SystemClock()
-    seconds = looks.warm_s + looks.every_s * looks.count + LEAD_S
-    with ExitStack() as stack:
-        fed = [replace(job, source=jobs[0].source) for job in jobs]
-        stages = [stack.enter_context(Stage(job)) for job in fed]
-        for stage in stages:
-            stage.wait_ready()
-        begin_us = clock.now_us() + round(2 * LEAD_S * 1e6)
-        stack.enter_context(stages[0].feed(maker, rate, seconds, begin_us))
-        clock.sleep(2 * LEAD_S + looks.warm_s)
-        found = look_at(stages, looks, clock)
-        due = rate * (clock.now_us() - begin_us) / 1e6
-        if max(stage.done() for stage in stages) > due * CARRIED:
-            raise RunError(f"a job carries {rate:,.0f}/s, so nothing is known of what it can carry")
-    return found
-
-
-def look_at(stages: Sequence[Stage], looks: Looks, clock: Clock) -> list[list[Look]]:
-    """Looks at each of several jobs, each of them many glances."""
-    found: list[list[Look]] = [[] for _ in stages]
-    for _ in range(looks.count):
-        until_s = clock.steady_s() + looks.every_s
-        glances = [[stage.glance() for stage in stages]]
-        while (left_s := until_s - clock.steady_s()) > 0:
-            clock.sleep(min(left_s, GLANCE_S))
-            glances.append([stage.glance() for stage in stages])
-        for each, seen in zip(found, zip(*glances, strict=True), strict=True):
-            at_s, done, spent_s = np.array(seen, dtype=np.float64).T
-            if done[-1] == done[0]:
-                raise RunError("a job answered nothing within a look; this host is too busy")
-            each.append(Look(slope(at_s, done), slope(done, spent_s)))
-    return found
-
-
-def slope(along: NDArray[np.float64], number: NDArray[np.float64]) -> float:
-    """By how much a number grows along another one: the steepness of a line through all.
-
-    Through the first and the last alone, a batch that ends just after a look would count in full.
-
-    >>> round(slope(np.array([0.0, 10.0, 20.0]), np.array([1.0, 21.0, 41.0])), 6)
-    2.0
-    """
-    return float(np.polyfit(along, number, 1)[0])

@@ -1,0 +1,1 @@
+"""Jobs that are watched from outside: alone, in turns, and side by side."""
