@@ -21,7 +21,7 @@ from headway.workloads.makers.keyed import Keyed
 
 SENTENCE = "Real-time mode from Kafka to Kafka, headway's settings against Spark's own."
 RATE = 2_000.0
-RATES = (4_000.0, 8_000.0, 16_000.0, 24_000.0)
+RATES = (8_000.0, 16_000.0, 32_000.0, 64_000.0)
 LIMIT_MS = 50.0
 KEYS = 1_000
 # None while it is measured: each is a pause, and what that costs is measured by `floor`, not here
