@@ -12,24 +12,9 @@ from headway.dashboard.live_facts import Gatherer, recent_rate
 from headway.flow.goals import parse_goal
 from headway.measure.summary import summarise
 from headway.testing.logs import made_lines
+from tests.waiting import HandClock
 
 GOAL = parse_goal("p99 <= 3s")
-
-
-class HandClock:
-    """A clock that the test moves."""
-
-    def __init__(self) -> None:
-        self.at_s = 100.0
-
-    def now_us(self) -> int:
-        return round(self.at_s * 1e6)
-
-    def steady_s(self) -> float:
-        return self.at_s
-
-    def sleep(self, seconds: float) -> None:
-        self.at_s += seconds
 
 
 def drawn(watched: Watched, batches: int, top: TopAnswers | None = None) -> str:

@@ -62,14 +62,9 @@ class Phase:
     @classmethod
     def of(cls, latency: Latency) -> Phase:
         """A phase that records spend each in its own time."""
-        return cls(
-            latency.mean_s,
-            latency.variance_s2,
-            latency.quantile(0.5),
-            latency.quantile(0.99),
-            latency.max_s,
-            tuple(latency.steps()) if latency.max_s > latency.min_s else (),
-        )
+        p50_s, p99_s = map(float, latency.quantiles((0.5, 0.99)))
+        steps_s = tuple(latency.steps()) if latency.max_s > latency.min_s else ()
+        return cls(latency.mean_s, latency.variance_s2, p50_s, p99_s, latency.max_s, steps_s)
 
     def as_dict(self) -> dict[str, Any]:
         """The figures as the log keeps them."""

@@ -7,22 +7,7 @@ from typing import Any
 
 from headway.engine.kafka.paced import AHEAD, Message, Paced, send_paced
 from headway.flow.rates import parse_rate
-
-
-class HandClock:
-    """A clock on which nothing takes time but sleep."""
-
-    def __init__(self) -> None:
-        self._us = 1_000_000
-
-    def now_us(self) -> int:
-        return self._us
-
-    def steady_s(self) -> float:
-        return self._us / 1e6
-
-    def sleep(self, seconds: float) -> None:
-        self._us += round(seconds * 1e6)
+from tests.waiting import HandClock
 
 
 class Noted:

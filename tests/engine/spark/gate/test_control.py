@@ -10,24 +10,9 @@ from headway.engine.spark.gate.control import Control
 from headway.engine.spark.gate.offsets import Decision, GateOffset
 from headway.flow.windows import Window
 from headway.keep.pacing import Pace
+from tests.waiting import HandClock
 
 WINDOW = Window(10_000_000, 10_000_000)
-
-
-class HandClock:
-    """A clock that a test moves by hand."""
-
-    def __init__(self) -> None:
-        self.at_s = 100.0
-
-    def now_us(self) -> int:
-        return int(self.at_s * 1e6)
-
-    def steady_s(self) -> float:
-        return self.at_s
-
-    def sleep(self, seconds: float) -> None:
-        self.at_s += seconds
 
 
 @contextmanager
