@@ -33,17 +33,20 @@ def group(node: Group, child: Relation, known: Known) -> Relation:
     keys = plain_keys(node)
     if child.contract.determined_by(keys):
         return complete(node, child, known)
+    keeps = known.keeps_state and child.forgets
     if not node.calls:
-        return distinct(node, child)
+        return distinct(node, child, keeps)
     split = split_distinct(node)
     if split is not None:
-        return group(split, distinct_values(node, child), known)
+        values = distinct_values(node, child, keeps)
+        found = group(split, values, known)
+        return replace(found, states=found.states or values.states)
     parts = parts_of(node, child, known)
     if parts is None:
         return at_each_point(node, child, known)
     if not child.contract.inclusive:
         return merged(node, child, parts)
-    return summed_along(node, child, parts, known.keeps_state and child.forgets)
+    return summed_along(node, child, parts, keeps)
 
 
 def plain_keys(node: Group) -> dict[str, str]:
@@ -185,8 +188,12 @@ def kept_state(node: Group, child: Relation, parts: list[Parts]) -> State:
     merges = [f"{part.merge}(`{part.name}`) AS `{part.name}`" for part in every]
     grouping = f" GROUP BY {listed(keys)}" if keys else ""
     fresh = partial_rows(node, child, parts, [FROM])
-    view = f"hw_state_{hashlib.sha256(fresh.encode()).hexdigest()[:12]}"
-    return State(view, fresh, f"SELECT {listed(keys, merges)} FROM {{rows}}{grouping}")
+    return State(view_of(fresh), fresh, f"SELECT {listed(keys, merges)} FROM {{rows}}{grouping}")
+
+
+def view_of(fresh: str) -> str:
+    """Under which name a state is read: equal ones have the same."""
+    return f"hw_state_{hashlib.sha256(fresh.encode()).hexdigest()[:12]}"
 
 
 def merged(node: Group, child: Relation, parts: list[Parts]) -> Relation:
@@ -244,15 +251,25 @@ def looking(call: Call) -> Call:
     return replace(call, text=f"{bare} FILTER (WHERE {both})", where=where)
 
 
-def distinct(node: Group, child: Relation) -> Relation:
-    """Each combination of keys once: from its first tuple on, or at each point."""
+def distinct(node: Group, child: Relation, keeps: bool) -> Relation:
+    """Each combination of keys once: from its first tuple on, or at each point.
+
+    Where the child forgets, those of earlier chunks can be kept, and its tuples are read once.
+    """
     shown = [f"{key.term.text} AS `{key.name}`" for key in node.keys]
     by = listed(key.term.text for key in node.keys)
     if child.contract.inclusive:
-        times = [f"MIN({FROM}) AS {FROM}", f"{FOREVER} AS {UNTIL}"]
-        sql = f"SELECT {listed(shown, times)} FROM ({child.sql}) GROUP BY {by}"
+        seen = f"MIN({FROM}) AS {FROM}"
+        sql = f"SELECT {listed(shown, [seen, f'{FOREVER} AS {UNTIL}'])} FROM ({child.sql}) GROUP BY {by}"
+        states: tuple[State, ...] = ()
+        if keeps:
+            fresh = f"SELECT {listed(shown, [seen])} FROM ({child.sql}) GROUP BY {by}"
+            names = listed(quoted(key.name for key in node.keys))
+            state = State(view_of(fresh), fresh, f"SELECT DISTINCT {names} FROM {{rows}}")
+            states = (state,)
+            sql = f"SELECT {names}, {seen}, {FOREVER} AS {UNTIL} FROM {state.view} GROUP BY {names}"
         step = Step("distinct", "additive", "seen once, seen for good", steps([child]))
-        return Relation(sql, names_of(node), Contract(inclusive=True), step)
+        return Relation(sql, names_of(node), Contract(inclusive=True), step, states=states)
     sql = f"SELECT DISTINCT {listed(shown, AT_POINT)} FROM ({stabbed(child)})"
     step = Step("distinct", "recompute", "tuples leave", steps([child]))
     return Relation(sql, names_of(node), MOVING, step)
@@ -279,7 +296,7 @@ def split_distinct(node: Group) -> Group | None:
 DISTINCT = ("count", "sum", "avg", "min", "max")
 
 
-def distinct_values(node: Group, child: Relation) -> Relation:
+def distinct_values(node: Group, child: Relation, keeps: bool) -> Relation:
     """The distinct pairs of keys and value that `split_distinct` aggregates."""
     argument = node.calls[0].argument or Term("NULL", frozenset())
     keys = (*node.keys, Output("hw_value", argument))
@@ -289,4 +306,4 @@ def distinct_values(node: Group, child: Relation) -> Relation:
         one = project(shown, child)
         sql = f"SELECT DISTINCT {listed(names, AS_IT_WAS)} FROM ({one.sql})"
         return Relation(sql, one.columns, one.contract, child.step, child.local)
-    return distinct(Group(node.child, keys), child)
+    return distinct(Group(node.child, keys), child, keeps)

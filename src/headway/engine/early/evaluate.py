@@ -59,11 +59,7 @@ class SqlPlan:
 
     def _lowered(self, contracts: dict[str, Contract], keeps_state: bool = False) -> Relation:
         assert self.query is not None
-        anew = frozenset(name for name, one in self.tables.stored.items() if one.anew)
-        columns = flat_types(
-            self.query.node, {name: one.types for name, one in self.tables.stored.items()}
-        )
-        known = Known(contracts, self.tables.types, anew, keeps_state, columns)
+        known = known_of(self.tables, self.query, contracts, keeps_state)
         return lower_query(self.query, known)
 
     @property
@@ -134,15 +130,23 @@ class SqlPlan:
         return f"SELECT {', '.join([*shown, *hidden, FROM, UNTIL])} FROM ({relation.sql})"
 
 
+def known_of(
+    tables: Tables, query: Query, contracts: dict[str, Contract], keeps_state: bool = False
+) -> Known:
+    """What lowering a query is told of its tables."""
+    anew = frozenset(name for name, one in tables.stored.items() if one.anew)
+    columns = flat_types(query.node, tables.column_types)
+    return Known(contracts, tables.types, anew, keeps_state, columns)
+
+
 def plan_question(tables: Tables, sql: str) -> SqlPlan:
     """Read the question and choose rules; what no rule covers is recomputed, and says so.
 
     No tuple is looked at: whatever is done here, the first answer waits for.
     """
     schema = expected_schema(tables, sql)
-    columns = {name: one.types for name, one in tables.stored.items()}
     try:
-        plan = SqlPlan(tables, sql, schema, read_query(sql, columns))
+        plan = SqlPlan(tables, sql, schema, read_query(sql, tables.column_types))
         plan.single  # noqa: B018 - Spark understood the query itself; does it our reading of it?
     except NoRule as missing:
         return SqlPlan(tables, sql, schema, missing=str(missing))

@@ -82,6 +82,11 @@ class Tables:
     batch: int = 1
     _types: dict[str, list[str]] = field(default_factory=dict, compare=False)
 
+    @property
+    def column_types(self) -> dict[str, dict[str, str]]:
+        """The types of each table's columns."""
+        return {name: one.types for name, one in self.stored.items()}
+
     def filled(self, sql: str, chunk: Chunk, alone: bool = False) -> str:
         """SQL of ours over the tables that it reads, at the points of a chunk.
 

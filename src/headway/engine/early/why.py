@@ -11,8 +11,7 @@ from pyspark.sql import functions as F
 from headway.early.chunks import Chunk
 from headway.early.contracts import AT_START
 from headway.early.lineage import behind
-from headway.early.relation import Known
-from headway.engine.early.evaluate import SqlPlan
+from headway.engine.early.evaluate import SqlPlan, known_of
 from headway.engine.early.stages.fed import Fed
 from headway.engine.early.stages.reducing import ReducerPlan
 from headway.engine.early.views import Tables, analysed
@@ -58,7 +57,8 @@ class Lineage:
             )
         shown = self._plan.query.shown
         wanted = {shown[names.index(name)]: value for name, value in key.items()}
-        known = Known(dict.fromkeys(self._tables.stored, AT_START), self._tables.types)
+        still = dict.fromkeys(self._tables.stored, AT_START)
+        known = known_of(self._tables, self._plan.query, still)
         traced = behind(self._plan.query, known, tuple(wanted))
         found = {}
         for table, sql in traced.items():
