@@ -260,10 +260,10 @@ def distinct(node: Group, child: Relation, keeps: bool) -> Relation:
     by = listed(key.term.text for key in node.keys)
     if child.contract.inclusive:
         seen = f"MIN({FROM}) AS {FROM}"
-        sql = f"SELECT {listed(shown, [seen, f'{FOREVER} AS {UNTIL}'])} FROM ({child.sql}) GROUP BY {by}"
+        fresh = f"SELECT {listed(shown, [seen])} FROM ({child.sql}) GROUP BY {by}"
+        sql = f"SELECT *, {FOREVER} AS {UNTIL} FROM ({fresh})"
         states: tuple[State, ...] = ()
         if keeps:
-            fresh = f"SELECT {listed(shown, [seen])} FROM ({child.sql}) GROUP BY {by}"
             names = listed(quoted(key.name for key in node.keys))
             state = State(view_of(fresh), fresh, f"SELECT DISTINCT {names} FROM {{rows}}")
             states = (state,)
