@@ -56,6 +56,19 @@ def test_any_chunking_gives_the_same_bytes(
     assert all(one == told[0] for one in told)
 
 
+def test_what_is_distinct_is_kept_from_chunk_to_chunk(
+    library: Library, spark: SparkSession
+) -> None:
+    tables = library.open({"lineitem": "l_orderkey"}, POINTS)
+    for sql in (
+        "SELECT l_shipmode, COUNT(DISTINCT l_suppkey) AS n FROM lineitem GROUP BY l_shipmode",
+        "SELECT DISTINCT l_shipmode, l_linestatus FROM lineitem",
+    ):
+        asking = ask(sql, tables, chunk=1, spark=spark)
+        assert asking.plan.slices
+        assert list(check_points(asking, sql)) == []
+
+
 @pytest.mark.parametrize("name", ["float_sums_beside", "float_sums_of_all"])
 def test_a_sum_of_floats_is_exact_beside_what_cannot_be_taken_apart(
     name: str, library: Library, spark: SparkSession
