@@ -13,8 +13,10 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+import headway as hw
 from headway.cli.main import run_app
 from headway.cli.outcome import Exit
+from headway.cli.run import too_short
 from headway.cli.running.follow import Handle, Wanted
 from headway.engine.spark.sinks import show
 from headway.engine.topics.port import Slice
@@ -290,3 +292,12 @@ def test_the_demo_warms_spark_up_first_and_says_what_it_left_out(
     assert "the first 3 batches are left out" in said.out
     assert "warming it up" in said.err
     assert Path("headway-report/demo.html").is_file()
+
+
+def test_a_real_time_run_that_may_end_before_it_tells_anything_is_told_so() -> None:
+    flow = hw.replay([{"n": 1}]).to("console")
+    wanted = Wanted(flow, None, Path("run"), mode="real-time")
+    assert too_short(wanted, 25.0)
+    assert not too_short(wanted, None)
+    assert not too_short(replace(wanted, checkpoint_s=5.0), 25.0)
+    assert not too_short(replace(wanted, mode="micro-batch"), 25.0)

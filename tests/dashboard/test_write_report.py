@@ -9,6 +9,7 @@ from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from headway.dashboard.about import RunAbout, load_about
@@ -18,10 +19,10 @@ from headway.errors import RunError
 from headway.keep.decisions import DECISIONS, Audit, Decision, write_decision
 from headway.measure.account import Account
 from headway.measure.batches import BatchLine
-from headway.measure.phases import MICRO_BATCH
+from headway.measure.phases import MICRO_BATCH, Phase
 from headway.measure.summary import account_of
 from headway.model.candidate import Candidate
-from headway.testing.logs import START_S, made_lines
+from headway.testing.logs import START_S, made_line, made_lines
 
 VOID = {"meta", "br", "line", "rect", "path", "circle"}
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -119,6 +120,15 @@ def test_each_query_has_its_own_part(tmp_path: Path) -> None:
     page = written(made_lines(9, query="a") + made_lines(9, query="b"), tmp_path)
     assert "Query a" in page.words
     assert "Query b" in page.words
+
+
+def test_a_run_that_changed_its_mode_shows_the_phases_of_both(tmp_path: Path) -> None:
+    spent = {"pause": Phase.same(0.02).as_dict(), "fetch": Phase.same(0.08).as_dict()}
+    quick = made_line(np.full(10, 0.1), START_S + 99, batch=60, phases=spent)
+    lines = [*made_lines(60), quick]
+    text = page_of(lines, about(lines))
+    for name in ("around p99", ">pause<", ">reduce<"):
+        assert name in text
 
 
 def test_a_run_of_many_batches_stays_a_small_page(tmp_path: Path) -> None:

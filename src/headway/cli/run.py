@@ -27,6 +27,18 @@ from headway.cli.running.follow import Wanted
 from headway.cli.running.watched_run import new_folder, watch_run
 from headway.dashboard.live import Watched
 from headway.flow.goals import parse_goal
+from headway.plan.modes import RealTime
+
+SOONER = (
+    "in real-time mode a run tells of its records with each checkpoint, and this one may end "
+    "before the first; --checkpoint 5s brings them sooner"
+)
+
+
+def too_short(wanted: Wanted, length_s: float | None) -> bool:
+    """Whether a run may end without having told anything."""
+    every_s = RealTime().checkpoint_s if wanted.checkpoint_s is None else wanted.checkpoint_s
+    return wanted.mode == "real-time" and length_s is not None and length_s < 2 * every_s
 
 
 def run_file(
@@ -46,6 +58,9 @@ def run_file(
         Literal["micro-batch", "real-time"] | None,
         typer.Option(help="How Spark runs the flow; without it headway chooses."),
     ] = None,
+    checkpoint: Annotated[
+        str | None, typer.Option(help="Time between checkpoints of real-time mode.")
+    ] = None,
     warmup: Warmup = 0,
     metrics_port: MetricsPort = None,
     report: ReportFolder = REPORT_FOLDER,
@@ -62,6 +77,7 @@ def run_file(
         max_rows,
         mode,
         metrics_port=metrics_port,
+        checkpoint_s=seconds_or_none(checkpoint, "--checkpoint"),
     )
     watched = Watched(
         f"{path.name}: {name}" if name else path.name,
@@ -71,6 +87,8 @@ def run_file(
         drawn=all(sink.target.kind != "console" for sink in wanted.flow.sinks),
     )
     say(Console(stderr=True), "starting Spark ...")
+    if too_short(wanted, watched.length_s):
+        say(Console(stderr=True), SOONER)
     # Answers on the console give way to the one JSON object that was asked for.
     with redirect_stdout(sys.stderr) if as_json else nullcontext():
         result = watch_run(context.obj, wanted, watched, report / f"{path.stem}.html")

@@ -69,8 +69,10 @@ def waterfall(lines: Sequence[BatchLine]) -> str:
     found = phases_of((line.rows, line.phases) for line in lines if line.rows)
     if not found:
         return ""
-    band = band_of(lines)
     means = {name: spent.mean_s for name, spent in found.items()}
+    # A run that has changed its mode has phases that the slow records do not have.
+    slow = band_of(lines)
+    band = {name: slow.get(name, 0.0) for name in means} if slow else {}
     low, high = (f"{share:.1%}" for share in BAND)
     about = (
         f"Mean of all records, and of those between the {low} and the {high} slowest."

@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 import headway as hw
 from headway.clock import SystemClock
 from headway.engine.spark.run import RunHandle
+from headway.errors import TopicError
 from headway.measure.summary import summarise
 from headway.testing.broker import Broker, answers_in
 from headway.testing.compare import compare
@@ -114,6 +115,15 @@ def test_a_clock_that_is_ahead_is_told_and_no_latency_is_negative(
     assert min(line.latency["min"] for line in lines) == 0
     assert all(phase["mean"] >= 0 for line in lines for phase in line.phases.values())
     assert summarise(lines).clock_ahead_s > 10
+
+
+def test_a_sink_whose_topic_is_not_there_is_told_before_anything_starts(
+    broker: Broker, topic: str, tmp_path: Path
+) -> None:
+    flow = hw.topic(topic, at=broker.at, schema="n bigint").to(f"{broker.at}/{topic}-countz")
+    with pytest.raises(TopicError, match="there is no topic"):
+        hw.run(flow, folder=tmp_path / "run")
+    assert not (tmp_path / "run").exists()
 
 
 def test_records_of_yesterday_are_set_aside_and_counted(

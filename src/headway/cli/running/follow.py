@@ -77,6 +77,7 @@ class Wanted:
     mode: Mode | None = None
     output: Path | None = None
     metrics_port: int | None = None
+    checkpoint_s: float | None = None
 
 
 Starter = Callable[[Wanted], Handle]

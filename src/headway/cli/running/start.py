@@ -18,6 +18,9 @@ def start_on_spark(wanted: Wanted) -> Handle:
         settings = replace(settings, pace=pace, keeping="passive")
     if wanted.max_rows is not None:
         settings = replace(settings, pace=replace(settings.pace, max_rows=wanted.max_rows))
+    if wanted.checkpoint_s is not None:
+        knobs = replace(settings.real_time, checkpoint_s=wanted.checkpoint_s)
+        settings = replace(settings, real_time=knobs)
     if wanted.master is not None:
         settings = replace(settings, master=wanted.master)
     with spark_output_to(wanted.output or wanted.folder):

@@ -21,7 +21,7 @@ from headway.engine.spark.queries import Running
 from headway.engine.spark.realtime.needs import modes_here, wanted_session
 from headway.engine.spark.session import check_session, lanes_of, open_session, prepare
 from headway.engine.spark.settings import Settings
-from headway.engine.topics.opening import check_source
+from headway.engine.topics.opening import check_sink, check_source
 from headway.errors import HeadwayError, RunError
 from headway.flow.goals import Goal, parse_goal
 from headway.flow.graph import Flow
@@ -62,6 +62,8 @@ def run(
     wanted = parse_goal(goal) if isinstance(goal, str) else goal
     for source in flow.sources:
         check_source(source)
+    for sink in flow.sinks:
+        check_sink(sink)
     spark = spark_for(flow, session, settings)
     place = Path(folder) if folder is not None else new_folder(flow)
     known = known_of(flow, place, lanes_of(spark))

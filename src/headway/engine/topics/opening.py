@@ -9,7 +9,7 @@ from headway.engine.topics.replayed import open_replay
 from headway.engine.topics.spooled import OpenSpool
 from headway.errors import FlowError, SchemaMismatch, TopicError
 from headway.flow.columns.peek import peek_schema
-from headway.flow.steps import Source
+from headway.flow.steps import Sink, Source
 from headway.flow.topics import KafkaTopic, Spooled, StreamedFrame
 
 
@@ -35,6 +35,15 @@ def open_topic(source: Source, folder: Path, t0_us: int) -> OpenTopic:
     if isinstance(source.topic, Spooled):
         return OpenSpool(source.topic.folder, source.schema, source.topic.start)
     return open_replay(source.topic, source.schema, folder / source.name, t0_us)
+
+
+def check_sink(sink: Sink) -> None:
+    """See that the topic is there that answers go to, before a start."""
+    if sink.target.kind == "kafka":
+        from headway.engine.kafka.client import check_topic
+
+        servers, _, topic = sink.target.address.partition("/")
+        check_topic(servers, topic)
 
 
 def check_source(source: Source) -> None:

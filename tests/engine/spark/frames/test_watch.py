@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -83,6 +85,18 @@ def test_a_checkpoint_tells_how_long_its_batches_took(theirs: tuple[str, Path]) 
     assert 0 < seen.took_s < 60
     assert seen.share("unexplained") == 1.0
     assert "nothing in between" in seen.missing[0]
+
+
+def test_a_batch_begins_when_it_says_so_whenever_its_offsets_were_written(tmp_path: Path) -> None:
+    place = tmp_path / "run" / "checkpoint" / "counts"
+    for name, text in (("offsets", 'v1\n{"batchTimestampMs": 5000}\n{}'), ("commits", "v1\n{}")):
+        (place / name).mkdir(parents=True)
+        (place / name / "0").write_text(text)
+        os.utime(place / name / "0", (12, 12))
+    (batch,) = read_checkpoint(place).batches
+    assert batch.took_s == 7
+    with pytest.raises(RunError, match=re.escape(f"Give {place}")):
+        read_checkpoint(tmp_path / "run")
 
 
 def test_the_command_says_it_all(theirs: tuple[str, Path]) -> None:

@@ -16,6 +16,7 @@ NOT_SEEN = (
     "a checkpoint tells when a batch was decided and when it had ended, and nothing in between; "
     "give the address of the query's Spark UI, or headway.watch(query), to see more"
 )
+BELOW = ("*/offsets", "*/*/offsets")  # where a run of headway's has its checkpoints
 LATEST = 200  # batches that are looked at
 
 
@@ -23,11 +24,13 @@ def read_checkpoint(folder: Path) -> Watched:
     """The batches that a checkpoint remembers: Spark keeps the last hundred or so."""
     decided, done = numbered(folder / "offsets"), numbered(folder / "commits")
     if not decided:
+        below = [str(found.parent) for way in BELOW for found in sorted(folder.glob(way))]
+        given = "the folder that the query was started with as checkpointLocation"
         raise RunError(
             f"{folder} is no checkpoint of a streaming query: it has no offsets/ with batches in "
-            "it. Give the folder that the query was started with as checkpointLocation"
+            f"it. Give {' or '.join(below) or given}"
         )
-    begun, ended = written_s(decided), written_s(done)
+    begun, ended = begun_s(decided), written_s(done)
     both = sorted(set(begun) & set(ended))[-LATEST:]
     batches = [batch_between(number, begun[number], ended) for number in both]
     about = metadata_of(decided[max(decided)])
@@ -41,6 +44,19 @@ def written_s(files: Mapping[int, Path]) -> dict[int, float]:
     for number, path in files.items():
         with suppress(FileNotFoundError):
             found[number] = path.stat().st_mtime
+    return found
+
+
+def begun_s(files: Mapping[int, Path]) -> dict[int, float]:
+    """When each batch began, by the note beside its offsets, or else by when these were written.
+
+    In real-time mode they are written when the batch ends, and a change of mode writes some again.
+    """
+    found = written_s(files)
+    for number in found:
+        with suppress(FileNotFoundError):
+            noted_ms = metadata_of(files[number]).get("batchTimestampMs", 0)
+            found[number] = noted_ms / 1e3 if noted_ms else found[number]
     return found
 
 
