@@ -32,7 +32,7 @@ $(ARCHIVE): $(READY) | java # Load Spark's classes once, so that Spark starts in
 	@$(BIN)/python -m headway.engine.archive
 
 demo: setup ## Run the main job for about a minute on an embedded default, with a live view and a report.
-	$(BIN)/headway demo
+	@$(BIN)/headway demo || [ $$? -eq 3 ] # which says that the goal was missed, as a busy host may
 
 PYTEST := $(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder
 

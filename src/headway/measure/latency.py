@@ -190,11 +190,11 @@ class Latency:
         figures = {name: round(value, 6) for name, value in zip(QUANTILES, found, strict=True)}
         return {
             "count": self.count,
-            "mean": round(self.mean_s, 6),
-            "variance": round(self.variance_s2, 9),
-            "min": round(self.min_s, 6),
+            "mean": round(float(self.mean_s), 6),
+            "variance": round(float(self.variance_s2), 9),
+            "min": round(float(self.min_s), 6),
             **figures,
-            "max": round(self.max_s, 6),
+            "max": round(float(self.max_s), 6),
         }
 
 

@@ -22,7 +22,7 @@ class Settings:
     keeping    with a goal: 'active' plans and changes the run, 'passive' only says so, or 'off'
     quarantine    'kafka://host:port/topic' is told what is set aside, too; None: the folder only
     metrics_port  where Prometheus finds the run's figures (0: any free port); None serves none
-    until      'end' stops when every topic has been read to its end; 'stopped' runs on
+    until      'end' stops when all is read (Kafka's topics have no end); 'stopped' runs on
     spark      more settings for a session that headway opens itself
     """
 
