@@ -36,7 +36,7 @@ RATES = (500.0, 2_000.0, 8_000.0)
 WINDOW_S = 2
 KEYS = 1_000
 FULL_RATE = 100_000.0  # more than either of two jobs at once carries
-FAR_S = 900.0
+FAR_S = 900.0  # to the first checkpoint: longer than it is looked at
 MAX_ROWS = 40_000  # of a batch, which would grow for ever
 
 

@@ -115,9 +115,9 @@ def looks_of(stage: Stage, seen: NDArray[np.float64], count: int) -> list[Look]:
     if stage.job.mode == "micro-batch":
         lines = lines_of(stage.job)
         rows, ends_s = [line.rows for line in lines], [line.published_s for line in lines]
-        at = at_s[(at_s >= ends_s[0]) & (at_s <= ends_s[-1])]
-        done, cpu_s = np.interp(at, ends_s, np.cumsum(rows)), np.interp(at, at_s, cpu_s)
-        at_s = at
+        known = (at_s >= ends_s[0]) & (at_s <= ends_s[-1])
+        at_s, cpu_s = at_s[known], cpu_s[known]
+        done = np.interp(at_s, ends_s, np.cumsum(rows))
     edges_s = np.linspace(at_s[0], at_s[-1], count + 1)
     parts = [np.diff(np.interp(edges_s, at_s, each)) for each in (at_s, done, cpu_s)]
     if not all(parts[1] > 0):
