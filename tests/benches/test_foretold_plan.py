@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from headway.benches.foretold.plan import (
+    WAYS,
     Cell,
     Promised,
     cell_figures,
     highest,
     ratio_of,
     rivals_of,
+    values_of,
 )
 from headway.benches.foretold.workbench import Measured, Setting
 from headway.flow.goals import parse_goal
@@ -29,16 +31,21 @@ def seen(rate: float, every: float, late_s: float, readers: int = 2) -> Measured
 SWEEP = [seen(10e3, 0.0, 0.5), seen(40e3, 0.0, 0.8), seen(40e3, 1.0, 1.5), seen(80e3, 0.0, 2.0)]
 
 
-def test_the_best_of_a_sweep_and_what_lies_above_it_are_tried_again_beside_the_plan() -> None:
-    tried = rivals_of(GOAL, PLAN, SWEEP)
-    assert {each.rate_per_s for each in tried} == {40e3, 80e3, 23e3}
-    assert Setting(40e3, 0.0, 2) in tried
-    assert [s.rate_per_s for s in tried if (s.interval_s, s.readers) == (0.3, 1)]  # the plan's way
+def test_every_way_is_tried_around_the_rate_of_the_plan_and_its_own_beside_them() -> None:
+    tried = rivals_of(PLAN)
+    assert {each.rate_per_s for each in tried} == {17e3, 20e3, 24e3, 32e3}
+    assert {(each.interval_s, each.readers) for each in tried} == {*WAYS, (0.3, 1)}
+    assert not rivals_of(Promised())
 
 
-def test_nothing_above_the_sweep_is_tried() -> None:
-    far = Promised(1e6, Setting(1e6, 0.0))
-    assert max(each.rate_per_s for each in rivals_of(GOAL, far, SWEEP)) == 80e3
+def test_of_several_measurements_of_a_setting_the_lowest_counts() -> None:
+    found = values_of(GOAL, [seen(10e3, 0.0, 0.7), seen(10e3, 0.0, 0.5), seen(10e3, 0.3, 0.6)])
+    assert list(found.values()) == [0.5, 0.6]
+
+
+def test_a_refused_goal_is_tried_in_the_quickest_ways() -> None:
+    assert Cell(GOAL, 5e3, None).tried == [Setting(5e3, 0.0, 2), Setting(5e3, 0.0, 1)]
+    assert Cell(GOAL, 5e3, WAY).tried == [WAY]
 
 
 def test_a_plan_is_credited_for_what_it_promised_and_its_way_for_what_it_kept() -> None:

@@ -97,6 +97,12 @@ class Flow:
         return max(late_us, default=0) / 1e6
 
     @property
+    def window_s(self) -> float:
+        """From one window to the next, of the shortest ones; 0 without windows."""
+        slide_us = [step.window.slide_us for step in self.stateful() if step.window]
+        return min(slide_us, default=0) / 1e6
+
+    @property
     def fingerprint(self) -> str:
         """A short text that changes when the state or the offsets of a checkpoint would not fit."""
         kept = [step for step in self.steps if not isinstance(step, Sink)]

@@ -64,12 +64,12 @@ def run_cycles(
 ) -> Cycles:
     """Run the recursion for many candidates at once."""
     ratios = service.ratios[spread_out(len(service.ratios), WARM + rounds)]
-    cycle = np.maximum(interval_s, service.batch_s(rate_per_s * interval_s))
+    cycle = np.maximum(interval_s, service.batch_s(rate_per_s * interval_s, interval_s))
     cycles, services = np.empty((2, rounds, len(cycle)))
     longest = np.maximum(interval_s, 1.0) * 1e4
     for turn in range(WARM + rounds):
         rows = np.maximum(1.0, rate_per_s * cycle)
-        taken_s = service.batch_s(rows) * ratios[turn]
+        taken_s = service.batch_s(rows, cycle) * ratios[turn]
         if turn >= WARM:
             cycles[turn - WARM], services[turn - WARM] = cycle, taken_s
         cycle = np.minimum(np.maximum(interval_s, taken_s + service.after_s(rows)), longest)
@@ -127,16 +127,17 @@ def predict_micro_batch(profile: JobProfile, candidate: Candidate, under: Load) 
     typical = float((cycles.cycle_s**2).sum() / cycles.cycle_s.sum())  # as a record sees it
     rows = max(1.0, under.rate_per_s * typical)
     task_s = profile.batch.task_s.at(rows)
+    batch_s = float(service.batch_s(np.array([rows]), np.array([typical]))[0])
     return Prediction(
         candidate,
         under,
-        phases_of(profile, candidate, cycles, rows),
+        phases_of(profile, candidate, cycles, typical),
         float(mean[0]),
         float(variance(*records, mean)[0]),
         steps_of(*records),
         most,
         under.rate_per_s / most,
-        max(task_s, float(service.batch_s(np.array([rows]))[0])) / rows * 1e6,
+        max(task_s, batch_s) / rows * 1e6,
         margin_of(profile),
         float(means(*windows)[0]),
         steps_of(*windows),
@@ -144,7 +145,7 @@ def predict_micro_batch(profile: JobProfile, candidate: Candidate, under: Load) 
 
 
 def phases_of(
-    profile: JobProfile, candidate: Candidate, cycles: Cycles, rows: float
+    profile: JobProfile, candidate: Candidate, cycles: Cycles, typical_s: float
 ) -> dict[str, float]:
     """The mean of each phase: the wait, split where the batch before ended, and the service."""
     cycle, before = cycles.cycle_s[1:, 0], cycles.service_s[:-1, 0]
@@ -152,7 +153,8 @@ def phases_of(
     often = cycles.often[1:, 0]
     queue = (often * busy**2 / 2).sum() / cycle.sum()
     wait = (often * cycle**2 / 2).sum() / cycle.sum() - queue
-    served = phases_at(profile.batch, candidate, rows)
+    rows = max(1.0, float(cycles.records.sum() / cycles.cycle_s.sum()) * typical_s)
+    served = phases_at(profile.batch, candidate, rows, typical_s)
     weights = cycles.cycle_s
     whole_s = float((weights * cycles.service_s).sum() / weights.sum())
     share = whole_s / max(sum(served.values()), 1e-9)

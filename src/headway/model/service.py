@@ -59,6 +59,7 @@ class Service:
     after_per_record_s: float
     ratios: Array
     answering: float
+    window_s: float
     largest: Array  # records of the largest batch that something is promised of
 
     @classmethod
@@ -70,15 +71,25 @@ class Service:
         ratios = np.sort(costs.ratios if len(costs.ratios) >= LEAST_RATIOS else UNKNOWN_SPREAD)
         return cls(
             fixed, per_record, per_key, per_answer, Curve.of(costs.keys), Curve.of(costs.answers),
-            *costs.after_s.line, ratios, costs.answering,
+            *costs.after_s.line, ratios, costs.answering, costs.window_s,
             np.array([largest_of(profile, candidate) for candidate in candidates]),
         )  # fmt: skip
 
-    def batch_s(self, rows: Array) -> Array:
-        """How long batches take from the decision to the publication, typically."""
+    def batch_s(self, rows: Array, lasting_s: Array) -> Array:
+        """How long batches take from the decision to the publication, typically.
+
+        Their records came within `lasting_s`: those of a longer time lie in more windows.
+        """
         told = self.per_answer_s * self.answers.at(rows) * self.answering
-        reduced = self.per_key_s * self.keys.at(rows)
+        reduced = self.per_key_s * self.keys_of(rows, lasting_s)
         return np.asarray(self.fixed_s + self.per_record_s * rows + reduced + told)
+
+    def keys_of(self, rows: Array, lasting_s: Array) -> Array:
+        """How many keys batches change."""
+        if not self.window_s:
+            return self.keys.at(rows)
+        touched = 1 + lasting_s / self.window_s
+        return np.asarray(self.keys.at(rows / touched) * touched)
 
     def closing_s(self, rows: Array) -> Array:
         """How much longer a batch takes that has answers than batches do on average."""
@@ -93,7 +104,9 @@ class Service:
     def saturation_per_s(self) -> Array:
         """The rate that batches of any size cannot keep up with, of each candidate."""
         rows = np.geomspace(np.ones_like(self.largest), self.largest, 200)
-        busy_s = self.batch_s(rows) * float(self.ratios.mean()) + self.after_s(rows)
+        busy_s = np.zeros_like(rows)
+        for _ in range(4 if self.window_s else 1):  # a batch lasts as long as the one before took
+            busy_s = self.batch_s(rows, busy_s) * float(self.ratios.mean()) + self.after_s(rows)
         return np.asarray((rows / busy_s).max(axis=0))
 
     def most_per_s(self, interval_s: Array) -> Array:
@@ -112,7 +125,8 @@ def line_of(profile: JobProfile, candidate: Candidate) -> tuple[float, float, fl
     """What a batch of a candidate costs: fixed, by the record, by the key, by the answer."""
     lanes, known = candidate.lanes, profile.lanes
     fixed = per_record = per_key = per_answer = 0.0
-    for name, fit in profile.batch.phases_s.items():
+    for name in profile.batch.phases_s:
+        fit = profile.batch.fit(name, candidate.mappers)
         begin, each = fit.line
         match driver_of(name):
             case "records of a task":
@@ -127,7 +141,7 @@ def line_of(profile: JobProfile, candidate: Candidate) -> tuple[float, float, fl
             case "tasks of a core":
                 fixed += fit.at(lanes.starting(candidate.mappers))
             case _:
-                fixed, per_record = fixed + begin, per_record + each
+                fixed += begin
     return fixed, per_record, per_key, per_answer
 
 
@@ -136,7 +150,9 @@ def waves(tasks: int, cores: int) -> int:
     return max(1, -(-tasks // max(1, cores)))
 
 
-def phases_at(costs: BatchCosts, candidate: Candidate, rows: float) -> dict[str, float]:
+def phases_at(
+    costs: BatchCosts, candidate: Candidate, rows: float, lasting_s: float
+) -> dict[str, float]:
     """The time of a batch of so many records in each phase, on the lanes of a candidate."""
-    size = costs.size(rows, candidate.mappers, candidate.lanes)
-    return {name: fit.at(size.of(name)) for name, fit in costs.phases_s.items()}
+    size = costs.size(rows, candidate.mappers, candidate.lanes, lasting_s)
+    return {name: costs.fit(name, candidate.mappers).at(size.of(name)) for name in costs.phases_s}

@@ -47,7 +47,8 @@ def clocked_text(service: Service, found: Prediction) -> list[str]:
     if every_s <= 0:
         return []
     rows = np.array([rate * every_s])
-    taken_s = float(service.batch_s(rows)[0]) * service.ratios + float(service.after_s(rows)[0])
+    batch_s = float(service.batch_s(rows, np.array([every_s]))[0])
+    taken_s = batch_s * service.ratios + float(service.after_s(rows)[0])
     waited_s = float(clocked_wait(taken_s.tolist(), every_s).mean())
     said = f"{waited_s:.3f} s" if np.isfinite(waited_s) else "longer and longer"
     return [

@@ -114,7 +114,7 @@ def arithmetic(profile: JobProfile, found: Prediction) -> str:
     )  # fmt: skip
     wait_s = found.phases_s["queue"] + found.phases_s["wait"]
     rows = max(1.0, rate * 2 * wait_s)
-    keys = float(service.keys.at(np.array(rows)))
+    keys = float(service.keys_of(np.array(rows), np.array(2 * wait_s)))
     return "\n".join(
         [
             f"a batch of n records with k keys takes S(n) = {fixed:.3f} s + {record * 1e6:.2f} us n"

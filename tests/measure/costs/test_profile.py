@@ -136,7 +136,8 @@ def test_a_stop_and_a_wait_for_records_are_not_the_time_that_spark_needs() -> No
 
 
 def test_batches_that_are_all_alike_move_the_ratios_and_not_the_line() -> None:
-    learned = profile(lines([10, 1_000, 10_000] * 8)).batch
+    whole = profile(lines([10, 1_000, 10_000] * 8))
+    learned = whole.batch
     slower = lines([1_000], fixed_s=0.4)[0]
     assert learned.knows(1_000)
     assert not learned.knows(1_000_000)
@@ -145,7 +146,9 @@ def test_batches_that_are_all_alike_move_the_ratios_and_not_the_line() -> None:
         judged = judged.judged(slower, LANES, keep=64)
     assert judged.phases_s == learned.phases_s
     assert len(judged.ratios) == 64
-    assert judged.ratios[-1] == pytest.approx(0.41 / 0.21, rel=0.02)
+    expected_s = whole.batch_s(1_000, slower.readers)
+    assert judged.ratios[-1] == pytest.approx(0.41 / expected_s, rel=0.01)
+    assert expected_s == pytest.approx(0.21, rel=0.05)
 
 
 def test_windows_that_are_told_now_and_then_cost_now_and_then() -> None:
@@ -160,3 +163,47 @@ def test_what_a_profile_says_nothing_about_is_taken_from_another() -> None:
     assert trial.filled_by(ran).stream == whole.stream
     assert ran.filled_by(trial).batch == whole.batch
     assert trial.filled_by(replace(ran, flow="another")) == trial
+
+
+def mapped(sizes: list[int], slow: float = 1.0, readers: int = 2) -> list[BatchLine]:
+    """Batches that do nothing but map: 0.2 s, and 10 us a record of a task."""
+    return [
+        replace(
+            line,
+            readers=readers,
+            phases={"map": {"mean": slow * (0.2 + 1e-5 * line.rows / LANES.mapping(readers))}},
+        )
+        for line in lines(sizes)
+    ]
+
+
+def of_given_size(sizes: list[int]) -> list[BatchLine]:
+    """Batches of a limit, then as many that took what had piled up while the machine was slow."""
+    limited = [replace(line, max_rows=line.rows) for line in mapped(sizes)]
+    return [*limited, *mapped([20_000] * len(sizes), slow=1.5)]
+
+
+def test_batches_that_took_what_had_piled_up_do_not_teach_what_a_size_costs() -> None:
+    learned = profile(of_given_size([100, 1_000, 5_000, 10_000] * 5))
+    assert learned.batch_s(20_000) == pytest.approx(0.3, rel=0.01)
+    few = profile(of_given_size([100, 1_000]))
+    assert few.batch_s(20_000) > 0.4  # nothing else was seen
+
+
+def test_each_number_of_readers_has_a_cost_of_its_own() -> None:
+    sizes = [1_000, 10_000] * 8
+    both = zip(mapped(sizes, readers=1), mapped(sizes, slow=2.0), strict=True)
+    learned = profile([line for pair in both for line in pair])
+    assert learned.batch_s(10_000, 1) == pytest.approx(0.3, rel=0.01)
+    assert learned.batch_s(10_000, 2) == pytest.approx(0.5, rel=0.01)
+    assert learned.batch.fit("map", 16).at(5_000) == learned.batch.fit("map", 2).at(5_000)
+
+
+def test_a_batch_that_lasts_longer_than_a_window_changes_keys_of_several() -> None:
+    made = [
+        replace(line, work={**line.work, "window_s": 2.0}) for line in lines([1_000, 4_000] * 8)
+    ]
+    learned = profile(made).batch
+    assert learned.keys_of(4_000) == pytest.approx(10 * 4_000**0.5, rel=0.02)
+    # Four windows of 1,000 records each.
+    assert learned.keys_of(4_000, lasting_s=6.0) == pytest.approx(40 * 1_000**0.5, rel=0.02)

@@ -34,7 +34,7 @@ SENTENCE = "Modelled against measured mean and p99, on settings that no profile 
 TIMES = (0.5, 1.0, 2.0, 4.0)
 INTERVALS_S = (0.0, 0.4, 0.8, 1.6)
 READERS = (1, 2)
-LEARNED_S = 72.0
+ROUNDS = 2  # of turns that a profile is made of
 OF_EACH = 4  # settings of each workload in a run that is not whole
 
 
@@ -79,10 +79,10 @@ def run(options: BenchOptions) -> dict[str, Any]:
     steps = sum(len(settings) for settings in chosen.values())
     found: list[Compared] = []
     with progress(steps + 1, "settings") as bar:
-        for name, bench in workbenches(chosen):
+        for name, bench in workbenches(chosen, options.quick):
             seconds, warm_s = (8.0, 3.0) if options.quick else (16.0, 5.0)
             wanted = [Step(setting, seconds, warm_s) for setting in chosen[name]]
-            plan = learned_first(wanted, PROFILED[name], 20.0 if options.quick else LEARNED_S)
+            plan = learned_first(wanted, PROFILED[name], 1 if options.quick else ROUNDS)
             measured = bench.trial(plan)
             bar.advance(len(measured), note=f"{name} measured")
             for each in measured:

@@ -20,7 +20,7 @@ from headway.plan.modes import RealTime
 from headway.testing.broker import Broker
 from headway.workloads.makers.keyed import Keyed
 
-WARM_S, SKIPPED_S = 40.0, 4.0
+WARM_S, WARM_PER_S, SKIPPED_S = 50.0, 4_000.0, 4.0  # Java learns from many records
 MEASURED_S = 30.0  # of each rate, about
 PAUSE_S = 0.2  # by how much longer than its checkpoint interval a cycle takes
 CHECKPOINT_S = 10.0
@@ -85,7 +85,7 @@ def measure_streams(place: Path, full: bool, foretell: Foretell) -> list[dict[st
 def run_stream(jobs: Jobs, stream: Stream) -> tuple[Watched, list[BatchLine]]:
     """Run a job under its rates, one after the other."""
     job = jobs.make(knobs=stream.knobs, stateful=stream.stateful, window=stream.window)
-    schedule = [(f"{WARM_S:g}s", stream.rates[0])]
+    schedule = [(f"{WARM_S:g}s", WARM_PER_S)]
     schedule += [(f"{stream.step_s:g}s", rate) for rate in stream.rates]
     seconds = WARM_S + stream.step_s * len(stream.rates)
     return watch(job, Keyed(keys=1_000), schedule, seconds), lines_of(job)

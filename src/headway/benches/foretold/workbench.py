@@ -27,8 +27,10 @@ from headway.model.prediction import Prediction
 from headway.workloads.registry import Workload
 
 PATIENCE_S = 120.0
-PROFILED_S = (0.0, 0.25, 0.6, 1.2)  # the intervals that a profile is made with, by turns
-TURN_S = 4.0  # how long each of them, at a time
+# The intervals that a profile is made with, by turns, and how long each of them at a time: clocks
+# so slow that they make the size of a batch, and one turn without, for what lies between batches.
+PROFILED_S = {0.0: 3.0, 1.0: 5.0, 3.0: 10.0}
+WARM_S, WARM_SHARE = 16.0, 0.2  # how long a flow is warmed up, for half of it with so few records
 JUDGED, JUDGED_S = ((0.25, 2), (0.6, 1), (0.25, 1), (0.6, 2)), 6.0
 RECENT = 32  # batches that tell how costs have changed: those of the last two or three judged steps
 DRAIN_S, LULL = 2.0, 0.02  # how long the rate is this share of the next one, before each step
@@ -173,28 +175,28 @@ class Workbench:
 def turns_at(rate_per_s: float) -> list[Step]:
     """What a profile is made of: several intervals and numbers of readers, all at one rate."""
     return [
-        Step(Setting(rate_per_s, every, readers), TURN_S, 0.0, learned=True)
+        Step(Setting(rate_per_s, every, readers), seconds, 0.0, learned=True)
         for readers in (2, 1)
-        for every in PROFILED_S
+        for every, seconds in PROFILED_S.items()
     ]
 
 
 def warming(rate_per_s: float, seconds: float) -> list[Step]:
-    """Turns to warm up with for half of the time, and then to learn from."""
-    turns = turns_at(rate_per_s)
-    count = max(len(turns), round(seconds / TURN_S))
-    cycle = [turns[n % len(turns)] for n in range(count)]
-    warm = [replace(turn, warm_s=TURN_S, learned=False) for turn in cycle[: count // 2]]
-    return [*warm, *cycle[count // 2 :]]
+    """A while to warm up: many small batches, for Spark plans each anew, then as they will be."""
+    return [
+        Step(Setting(rate_per_s * share, 0.0, readers), seconds / 4, seconds)
+        for share in (WARM_SHARE, 1.0)
+        for readers in (2, 1)
+    ]
 
 
-def learned_first(wanted: Sequence[Step], rate_per_s: float, seconds: float) -> list[Step]:
+def learned_first(wanted: Sequence[Step], rate_per_s: float, rounds: int) -> list[Step]:
     """Steps to measure after turns to learn from, in one run, so that both have the same JVM.
 
     Before each of them the rate that was learned at comes back for a while: a JVM gets faster, and
     the host slower, so what was learned minutes ago is brought up to date.
     """
-    found = warming(rate_per_s, seconds)
+    found = warming(rate_per_s, WARM_S) + turns_at(rate_per_s) * rounds
     for place, step in enumerate(wanted):
         every, readers = JUDGED[place % len(JUDGED)]
         found.append(Step(Setting(rate_per_s, every, readers), JUDGED_S, 0.0, judged=True))

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from headway.engine.simulated.lines import Cut, line_of
 from headway.engine.simulated.world import Process, Traffic, World
 from headway.measure.batches import BatchLine
+from headway.measure.costs.batches import BatchSize
 from headway.measure.costs.profile import JobProfile
 from headway.measure.phases import Timeline
 from headway.model.candidate import Candidate
@@ -50,7 +51,9 @@ class BatchRun:
         env, costs = self.world.env, self.profile.batch
         rows = cut.stop - cut.first
         ratio = float(self.world.chance.choice(costs.ratios or UNKNOWN_SPREAD))
-        size = costs.size(rows, self.candidate.mappers, self.candidate.lanes)
+        came = self.arrivals_s[cut.first : cut.stop]
+        lasting_s = float(came[-1] - came[0])
+        size = costs.size(rows, self.candidate.mappers, self.candidate.lanes, lasting_s)
         spent = {
             name: fit.at(size.of(name)) * ratio
             for name, fit in costs.phases_s.items()
@@ -60,7 +63,7 @@ class BatchRun:
         for seconds in before.values():
             yield env.timeout(seconds)
         called_s = env.now
-        within = yield from self._stages(rows, ratio, spent)
+        within = yield from self._stages(size, ratio, spent)
         computed_s = env.now
         yield env.timeout(spent.get("publish", 0.0))
         decided, called, computed, published = (
@@ -68,15 +71,15 @@ class BatchRun:
         )
         timeline = Timeline(decided, called, computed, published, before, within)
         since_s = cut.decided_s - self.published_s
-        ages = cut.decided_s - self.arrivals_s[cut.first : cut.stop]
+        ages = cut.decided_s - came
         line = line_of(cut, timeline, np.maximum(ages, 0.0), since_s, self.candidate)
         self.published_s = env.now
         self.lines.append(line)
         self.cuts.append(cut)
 
-    def _stages(self, rows: int, ratio: float, spent: dict[str, float]) -> Process:
+    def _stages(self, size: BatchSize, ratio: float, spent: dict[str, float]) -> Process:
         """Map, shuffle and reduce, each phase with the time that it took on the wall."""
-        env, walls = self.world.env, dict[str, float]()
+        env, walls, rows = self.world.env, dict[str, float](), round(size.rows)
 
         def wall(name: str, begun_s: float) -> None:
             walls[name] = walls.get(name, 0.0) + env.now - begun_s
@@ -88,7 +91,7 @@ class BatchRun:
             ("map", self._map(rows, ratio)),
             ("shuffle write", self._write(rows, ratio)),
             ("fetch", self._fetch(rows)),
-            ("reduce", self._reduce(rows, ratio)),
+            ("reduce", self._reduce(size.keys, ratio)),
         ):
             begun = env.now
             yield self.world.together(work)
@@ -100,21 +103,22 @@ class BatchRun:
         return walls
 
     def _map(self, rows: int, ratio: float) -> list[Process]:
-        fit, mappers = self.profile.batch.phases_s.get("map"), self.candidate.mappers
-        if fit is None:
+        costs, mappers = self.profile.batch, self.candidate.mappers
+        if "map" not in costs.phases_s:
             return []
+        fit = costs.fit("map", mappers)
         shares = np.diff(np.linspace(0, rows, mappers + 1))
         return [self.world.on_core(n, fit.at(float(x)) * ratio) for n, x in enumerate(shares)]
 
     def _write(self, rows: int, ratio: float) -> list[Process]:
         """Rows for the reducers, written by each node, on the disk of the profile or another."""
         costs, nodes = self.profile.batch, self.world.machines.nodes
-        fit = costs.phases_s.get("shuffle write")
         if self.world.machines.disk_mb_per_s is not None:
             megabytes = costs.shuffle_bytes.at(rows) / 1e6 / nodes
             return [self.world.to_disk(node, megabytes) for node in range(nodes)]
-        if fit is None:
+        if "shuffle write" not in costs.phases_s:
             return []
+        fit = costs.fit("shuffle write", self.candidate.mappers)
         each = rows / self.candidate.lanes.mapping(self.candidate.mappers)
         return [self.world.on_core(node, fit.at(each) * ratio) for node in range(nodes)]
 
@@ -126,10 +130,10 @@ class BatchRun:
         megabytes = self.profile.batch.shuffle_bytes.at(rows) / 1e6 * (nodes - 1) / nodes / nodes
         return [self.world.over_link(node, megabytes) for node in range(nodes)]
 
-    def _reduce(self, rows: int, ratio: float) -> list[Process]:
+    def _reduce(self, changed: float, ratio: float) -> list[Process]:
         costs, reducers = self.profile.batch, self.candidate.reducers
         fit = costs.phases_s.get("reduce")
         if fit is None:
             return []
-        keys = costs.keys.at(rows) * self.traffic.shares(reducers)
+        keys = changed * self.traffic.shares(reducers)
         return [self.world.on_core(n, fit.at(float(x)) * ratio) for n, x in enumerate(keys)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from math import log2
+from math import log, log2
 from typing import Any
 
 from headway.measure.batches import BatchLine
@@ -22,6 +22,8 @@ ANSWERING = 0.05  # how much one batch tells about how many have answers
 RATIOS = 256  # how many batches tell how far batches lie from the line
 LONGEST_AFTER_S = 5.0  # what lies longer between two batches is a stop, not Spark
 STRAY = 1.8  # a batch that took so many times what was expected says nothing about the line
+GIVEN = 16  # batches whose size was given, after which no others are learned from
+PUNCTUAL = 1.1  # times the interval, up to which a batch began when its clock said so
 SETTLED = 8  # batches before which nothing is called stray
 FITS = ("task_s", "shuffle_bytes", "memory_bytes", "after_s")
 GROWTHS = ("keys", "answers")
@@ -31,13 +33,13 @@ def driver_of(phase: str) -> str:
     """What a phase of a batch costs by.
 
     >>> driver_of("map"), driver_of("state"), driver_of("planning")
-    ('records of a task', 'keys of a task', 'records')
+    ('records of a task', 'keys of a task', 'batches')
     """
     drivers = {
         "records of a task": BY_RECORD, "keys of a task": BY_KEY,
         "answers": BY_ANSWER, "tasks of a core": BY_TASK,
     }  # fmt: skip
-    return next((name for name, phases in drivers.items() if phase in phases), "records")
+    return next((name for name, phases in drivers.items() if phase in phases), "batches")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,7 @@ class BatchSize:
                 return self.answers
             case "tasks of a core":
                 return self.lanes.starting(self.readers)
-        return self.rows
+        return 0.0  # each batch pays it, however large
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,9 @@ class BatchCosts:
     """What was learned of a flow in micro-batch, on the lanes of its profile.
 
     phases_s       seconds of a batch in each phase, over what drives it
+    mapped_s       the same of phases that read, by how many tasks do so at the same time
     keys           distinct keys that a batch changes, over its records; records where none is known
+    window_s       from one window to the next; a batch that lasts longer changes keys of several
     answers        answers of a batch that has some, over its records
     after_s        from the publication of a batch to the earliest next decision, over its records
     task_s         seconds that the tasks of a batch run, together, over its records
@@ -83,6 +87,7 @@ class BatchCosts:
     batches: int = 0
     records: int = 0
     phases_s: Mapping[str, Fit] = field(default_factory=dict)
+    mapped_s: Mapping[int, Mapping[str, Fit]] = field(default_factory=dict)
     keys: Growth = field(default_factory=Growth)
     answers: Growth = field(default_factory=Growth)
     after_s: Fit = field(default_factory=Fit)
@@ -92,6 +97,7 @@ class BatchCosts:
     ratios: tuple[float, ...] = ()
     arrivals: Moments = field(default_factory=Moments)
     answering: float = 1.0
+    window_s: float = 0.0
 
     def seen(self, line: BatchLine, lanes: Lanes, fade: float = FADE) -> BatchCosts:
         """The costs with one more batch; one that tells nothing changes nothing.
@@ -101,6 +107,8 @@ class BatchCosts:
         if not line.rows or not line.phases:
             return self
         work, rows = line.work, line.rows
+        window_s = work.get("window_s", self.window_s)
+        touched = windows_in(float(line.latency["max"]) - float(line.latency["min"]), window_s)
         keys = work.get("keys", 0.0) or float(rows)
         size = BatchSize(rows, keys, line.answers, line.readers, lanes)
         spent_s = {n: p["mean"] for n, p in line.phases.items() if n not in NOT_COSTS}
@@ -111,6 +119,8 @@ class BatchCosts:
             if ratio > STRAY:
                 return known
         fits = {name: self.phases_s.get(name, Fit()) for name in spent_s}
+        own = self.mapped_s.get(line.readers, {})
+        mapped = {name: own.get(name, Fit()) for name in BY_RECORD if name in spent_s}
         came = Moments.from_dict(line.moments[ARRIVALS]) if ARRIVALS in line.moments else Moments()
         return replace(
             known,
@@ -118,7 +128,15 @@ class BatchCosts:
                 name: fit.faded(fade).seen(size.of(name), spent_s[name])
                 for name, fit in fits.items()
             },
-            keys=self.keys.faded(fade).seen(rows, keys),
+            mapped_s={
+                **self.mapped_s,
+                line.readers: {
+                    name: fit.faded(fade).seen(size.of(name), spent_s[name])
+                    for name, fit in mapped.items()
+                },
+            },
+            keys=self.keys.faded(fade).seen(rows / touched, keys / touched),
+            window_s=window_s,
             answers=self.answers.faded(fade).seen(rows, line.answers),
             answering=self.answering + (float(line.answers > 0) - self.answering) * ANSWERING,
             task_s=with_work(self.task_s, rows, work, "task_s"),
@@ -166,28 +184,47 @@ class BatchCosts:
             return self
         return replace(self, after_s=self.after_s.faded(FADE).seen(before.rows, between_s))
 
-    def size(self, rows: float, readers: int, lanes: Lanes) -> BatchSize:
-        """How large a batch of so many records would be."""
-        return BatchSize(rows, self.keys.at(rows), self.answers.at(rows), readers, lanes)
+    def size(self, rows: float, readers: int, lanes: Lanes, lasting_s: float = 0.0) -> BatchSize:
+        """How large a batch of so many records would be that came within so many seconds."""
+        keys = self.keys_of(rows, lasting_s)
+        return BatchSize(rows, keys, self.answers.at(rows), readers, lanes)
+
+    def keys_of(self, rows: float, lasting_s: float = 0.0) -> float:
+        """How many keys so many records change that came within so many seconds."""
+        touched = windows_in(lasting_s, self.window_s)
+        return self.keys.at(rows / touched) * touched
 
     def batch_s(self, size: BatchSize) -> float:
         """How long a batch takes, once it is decided, until its answers are out."""
-        return sum(fit.at(size.of(name)) for name, fit in self.phases_s.items())
+        return sum(self.fit(name, size.readers).at(size.of(name)) for name in self.phases_s)
+
+    def fit(self, phase: str, readers: int) -> Fit:
+        """What a phase costs while so many tasks read.
+
+        Tasks side by side are in each other's way (section 3.2), on few cores so much that two may
+        be no faster than one: each number of them has a line of its own, where it was seen.
+        """
+        near = min(self.mapped_s, key=lambda known: abs(log(known / readers)), default=0)
+        own = self.mapped_s.get(near, {}).get(phase, Fit())
+        return own if own.points >= SETTLED / 2 else self.phases_s.get(phase, Fit())
 
     def together(self, newer: BatchCosts, keep: float) -> BatchCosts:
         """What was known and what was learned since; the former counts by the share `keep`."""
-        names = dict.fromkeys([*self.phases_s, *newer.phases_s])
-        fits = {
-            name: self.phases_s.get(name, Fit()).together(newer.phases_s.get(name, Fit()), keep)
-            for name in names
-        }
+        readers = dict.fromkeys([*self.mapped_s, *newer.mapped_s])
         return BatchCosts(
             self.batches + newer.batches,
             self.records + newer.records,
-            fits,
+            fits_together(self.phases_s, newer.phases_s, keep),
+            {
+                count: fits_together(
+                    self.mapped_s.get(count, {}), newer.mapped_s.get(count, {}), keep
+                )
+                for count in readers
+            },
             ratios=(*self.ratios, *newer.ratios)[-RATIOS:],
             arrivals=Moments.together([self.arrivals.faded(keep), newer.arrivals]),
             answering=newer.answering,
+            window_s=newer.window_s or self.window_s,
             **{n: getattr(self, n).together(getattr(newer, n), keep) for n in (*GROWTHS, *FITS)},
         )
 
@@ -196,10 +233,12 @@ class BatchCosts:
         return {
             "batches": self.batches,
             "records": self.records,
-            "phases_s": {name: fit.as_dict() for name, fit in self.phases_s.items()},
+            "phases_s": kept_fits(self.phases_s),
+            "mapped_s": {str(count): kept_fits(fits) for count, fits in self.mapped_s.items()},
             "ratios": list(self.ratios),
             "arrivals": self.arrivals.as_dict(),
             "answering": self.answering,
+            "window_s": self.window_s,
             **{name: getattr(self, name).as_dict() for name in FITS},
             **{name: [list(step) for step in getattr(self, name).steps] for name in GROWTHS},
         }
@@ -213,12 +252,43 @@ class BatchCosts:
         return cls(
             int(kept["batches"]),
             int(kept["records"]),
-            {name: Fit(**fit) for name, fit in kept["phases_s"].items()},
+            read_fits(kept["phases_s"]),
+            {int(count): read_fits(fits) for count, fits in kept["mapped_s"].items()},
             ratios=tuple(kept["ratios"]),
             arrivals=Moments.from_dict(kept["arrivals"]),
             answering=float(kept["answering"]),
+            window_s=float(kept["window_s"]),
             **parts,
         )
+
+
+def fits_together(
+    older: Mapping[str, Fit], newer: Mapping[str, Fit], keep: float
+) -> dict[str, Fit]:
+    """The fits of both by name, the older ones counting by a share."""
+    return {
+        name: older.get(name, Fit()).together(newer.get(name, Fit()), keep)
+        for name in dict.fromkeys([*older, *newer])
+    }
+
+
+def kept_fits(fits: Mapping[str, Fit]) -> dict[str, dict[str, float]]:
+    """Fits by name as they are kept."""
+    return {name: fit.as_dict() for name, fit in fits.items()}
+
+
+def read_fits(kept: Mapping[str, Mapping[str, float]]) -> dict[str, Fit]:
+    """Fits by name as they were kept."""
+    return {name: Fit(**sums) for name, sums in kept.items()}
+
+
+def windows_in(lasting_s: float, window_s: float) -> float:
+    """How many windows records touch, on average, that come within so many seconds.
+
+    >>> windows_in(3.0, 2.0), windows_in(3.0, 0.0)
+    (2.5, 1.0)
+    """
+    return 1.0 + max(0.0, lasting_s) / window_s if window_s else 1.0
 
 
 def with_work(fit: Fit, x: float, work: Mapping[str, float], name: str) -> Fit:
@@ -227,11 +297,32 @@ def with_work(fit: Fit, x: float, work: Mapping[str, float], name: str) -> Fit:
 
 
 def batch_costs(lines: Iterable[BatchLine], lanes: Lanes) -> BatchCosts:
-    """What the batches of a run teach."""
-    costs, before = BatchCosts(), None
-    for line in lines:
-        costs = costs.seen(line, lanes)
-        if before is not None:
-            costs = costs.followed(before, line)
-        before = line
+    """What the batches of a run teach.
+
+    A batch that took what had piled up is large because those before it were slow, and slow times
+    last: its size would be blamed for them. Where enough batches have a size of their own, given by
+    a clock or a limit, they alone tell what a size costs.
+    """
+    every = list(lines)
+    follow = list(zip(every, [None, *every], strict=False))
+    given = [one for one, last in follow if given_size(one, last)]
+    taught = {id(one) for one in (given if len(given) >= GIVEN else every)}
+    costs = BatchCosts()
+    for line, last in follow:
+        if id(line) in taught:
+            costs = costs.seen(line, lanes)
+        if last is not None:
+            costs = costs.followed(last, line)
     return costs
+
+
+def given_size(line: BatchLine, before: BatchLine | None) -> bool:
+    """Whether a limit or a clock made a batch as large as it is, and not how long others took."""
+    if line.max_rows is not None and line.rows >= line.max_rows:
+        return True
+    if before is None or not line.interval_s or SERVICE not in line.moments:
+        return False
+    if SERVICE not in before.moments:
+        return False
+    decided_s, last_s = (one.published_s - one.moments[SERVICE]["first"] for one in (line, before))
+    return decided_s - last_s <= line.interval_s * PUNCTUAL

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from math import exp, log, log2
 
 FORGOTTEN = 1e-3  # of the weight of what is known best
-SMALL = 1_000.0  # up to about this many records each point counts alike; beyond, by its share
+SMALL = 5_000.0  # up to about this many records each point counts alike; beyond, by its share
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,11 @@ class Fit:
     wyy: float = 0.0
 
     def seen(self, x: float, y: float, weight: float | None = None) -> Fit:
-        """The fit with one more point; a small batch tells as much of what is fixed as a large."""
+        """The fit with one more point.
+
+        What disturbs a batch makes it longer by a share, so large ones lie further from the line,
+        and count less by that: about so many records cost as much as what is fixed does.
+        """
         w = 1 / (1 + x / SMALL) ** 2 if weight is None else weight
         more = (1.0, w, w * x, w * y, w * x * x, w * x * y, w * y * y)
         return Fit(*(own + added for own, added in zip(self._sums(), more, strict=True)))

@@ -6,7 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
 from headway.measure.batches import BatchLine
+from headway.measure.latency import STEPS
 from headway.measure.moments import ARRIVALS, Moments
 
 KEPT = 64  # of the newest stretches
@@ -45,20 +48,40 @@ class Stretch:
         seconds = line.published_s - line.started_s
         if line.rows < SOME or seconds <= 0 or not line.phases:
             return None
-        passing = {n: p for n, p in line.phases.items() if n in PASSING}
+        pause_s = pause_of(line)
+        passing = {
+            name: undisturbed(phase, pause_s / seconds)
+            for name, phase in line.phases.items()
+            if name in PASSING
+        }
         cpu = {n: line.work.get(n, 0.0) / line.rows for n in ("map_cpu_s", "reduce_cpu_s")}
         waits = {n: line.work.get(n, 0.0) for n in ("shuffle_wait_s", "fetch_wait_s")}
         return cls(
             line.rows / seconds,
             seconds,
-            {name: phase["mean"] for name, phase in passing.items()},
-            {name: tuple(phase.get("steps", ())) for name, phase in passing.items()},
-            pause_of(line),
+            {name: mean_s for name, (mean_s, _) in passing.items()},
+            {name: steps for name, (_, steps) in passing.items()},
+            pause_s,
             **cpu,
             **waits,
             mappers=max(1, line.readers),
             reducers=max(1, round(line.work.get("tasks", 1))),
         )
+
+
+def undisturbed(phase: Mapping[str, Any], share: float) -> tuple[float, tuple[float, ...]]:
+    """The mean and the shape of a phase without the records that a pause made late.
+
+    What piled up in a pause waits in the phases behind it, too, where it would count once more:
+    as many of the longest times as records came in the pause are left out.
+    """
+    steps = phase.get("steps", ())
+    if not len(steps) or share >= 1:
+        return phase["mean"], tuple(steps)
+    ranks = (STEPS[1:] + STEPS[:-1]) / 2
+    kept = np.interp(ranks * (1 - share), ranks, steps)
+    mean_s = float((kept * np.diff(STEPS)).sum())
+    return min(mean_s, phase["mean"]), tuple(float(each) for each in kept)
 
 
 def pause_of(line: BatchLine) -> float:

@@ -16,7 +16,7 @@ from headway.engine.spark.metering.logbook import Logbook
 from headway.engine.spark.metering.meter import OBSERVED
 from headway.engine.spark.metering.published import Outbox, Published
 from headway.engine.spark.metering.stages import Glances
-from headway.engine.spark.metering.times import timeline_of, work_of
+from headway.engine.spark.metering.times import StateKind, timeline_of, work_of
 from headway.engine.spark.realtime.stamps import told
 from headway.flow.graph import Flow
 from headway.flow.steps import PairStep
@@ -43,7 +43,8 @@ class FrameMeter(Logbook):
             for source in part.sources
         )
         self._published, self._pace = outbox, pace
-        self._by_bucket = any(isinstance(step, PairStep) for step in part.steps)
+        by_bucket = any(isinstance(step, PairStep) for step in part.steps)
+        self._kind = StateKind(by_bucket, part.window_s)
         self.epoch_us = SystemClock().now_us()
         self._checkpoint = folder.checkpoint(part.sinks[0])
         self.glances: Glances | None = None
@@ -84,7 +85,7 @@ class FrameMeter(Logbook):
             latency_steps=latency.not_negative().steps(),
             clock_ahead_s=round(max(0.0, -latency.min_s), 6),
             phases=phases,
-            work=work_of(progress, self.glances, self._by_bucket),
+            work=work_of(progress, self.glances, self._kind),
             moments={SERVICE: Moments.of([(published.at_us - decided_us) / 1e6]).as_dict()},
         )
 
@@ -119,7 +120,8 @@ class FrameMeter(Logbook):
     ) -> dict[str, dict[str, Any]]:
         if not aged.count or self.glances is None or aged.min_s < 0:
             return {}
-        timeline = timeline_of(progress, published, decided_us, self.epoch_us, self.glances)
+        glances = self.glances.of(aged.count, 1)
+        timeline = timeline_of(progress, published, decided_us, self.epoch_us, glances)
         before_s = self.lines[-1].published_s if self.lines else 0.0
         found = micro_batch_phases(aged, decided_us / 1e6 - before_s, timeline)
         return {name: phase.as_dict() for name, phase in found.items()}

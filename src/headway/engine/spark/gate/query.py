@@ -23,6 +23,7 @@ from headway.engine.spark.gate.source import FORMAT, GateSource, GateSpec
 from headway.engine.spark.metering.gaps import GapSample
 from headway.engine.spark.metering.meter import GateMeter
 from headway.engine.spark.metering.stages import Glances, stages_of
+from headway.engine.spark.metering.times import StateKind
 from headway.engine.spark.pair_step import PairSettings
 from headway.engine.spark.query import BatchQuery
 from headway.engine.spark.settings import Settings
@@ -92,7 +93,7 @@ class GatedQuery(BatchQuery):
             # Some operators are judged only when the query starts.
             raise refused(error) from error
         context, group = self._spark.sparkContext, self.run_id
-        self.meter.by_bucket = self._pair is not None
+        self.meter.kind = StateKind(self._pair is not None, self._part.window_s)
         if self._phases:
             self.meter.glances = Glances(lambda: stages_of(context, group), self._clock)
         execution = self._query._jsq.streamingQuery()

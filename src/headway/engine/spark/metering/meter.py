@@ -16,7 +16,7 @@ from headway.engine.spark.metering.logbook import Logbook
 from headway.engine.spark.metering.published import Outbox, Published
 from headway.engine.spark.metering.set_aside import Ranges, SetAside, count_set_aside
 from headway.engine.spark.metering.stages import Glances
-from headway.engine.spark.metering.times import timeline_of, work_of
+from headway.engine.spark.metering.times import StateKind, timeline_of, work_of
 from headway.engine.topics.port import Position, count_between
 from headway.flow.steps import Sink
 from headway.measure.account import Account
@@ -140,7 +140,7 @@ class GateMeter(Meter):
         self._begun_us = SystemClock().now_us()
         self.glances: Glances | None = None  # at the stages of batches
         self.gaps: GapSample | None = None  # between arrivals
-        self.by_bucket = False  # whether a pair keeps the states
+        self.kind = StateKind()
         super().__init__(sink, folder, arrivals)
 
     def line_of(self, batch: int, progress: dict[str, Any]) -> BatchLine | None:
@@ -181,7 +181,7 @@ class GateMeter(Meter):
             clock_ahead_s=round(ahead_s, 6),
             phases=phases,
             moments=self._moments(ranges, published.at_us - decided.at_us) if phases else {},
-            work=work_of(progress, self.glances, self.by_bucket) if phases else {},
+            work=work_of(progress, self.glances, self.kind) if phases else {},
         )
 
     def _latencies(
@@ -211,7 +211,8 @@ class GateMeter(Meter):
             return {}
         if self.glances is None or aged.min_s < 0:  # not wanted, or the clocks disagree
             return {}
-        timeline = timeline_of(progress, published, decided.at_us, self._begun_us, self.glances)
+        glances = self.glances.of(aged.count, decided.readers)
+        timeline = timeline_of(progress, published, decided.at_us, self._begun_us, glances)
         before_s = self.lines[-1].published_s if self.lines else 0.0
         found = micro_batch_phases(aged, decided.at_us / 1e6 - before_s, timeline)
         return {name: phase.as_dict() for name, phase in found.items()}

@@ -12,6 +12,8 @@ from pyspark import SparkContext
 from headway.clock import Clock
 
 EVERY_S = 5.0  # between two glances at the stages
+SOON_S = 1.0  # and where batches have become others than at the last one
+UNLIKE = 1.5  # times as large or as small
 SLACK_US = 2_000  # Spark's times are whole milliseconds
 
 
@@ -69,7 +71,8 @@ def cpu_of(stages: Sequence[Stage]) -> dict[str, float]:
 class Glances:
     """Asks for the stages of a batch now and then: each time costs a tenth of a batch's time.
 
-    In between, the time that a batch spent in its stages is shared out as at the last glance.
+    In between, the time that a batch spent in its stages is shared out as at the last glance. Of a
+    larger batch that is another share, so where batches change there are more glances.
     """
 
     def __init__(self, look: Callable[[], Sequence[Stage]], clock: Clock) -> None:
@@ -77,16 +80,29 @@ class Glances:
         self._looked_s = -EVERY_S
         self._shares: dict[str, float] = {}
         self._work: dict[str, float] = {}
+        self._seen, self._shape = (1, 1), (1, 1)
+
+    def of(self, rows: int, readers: int) -> Glances:
+        """Say how large the batch is whose stages are asked for next, and how many tasks read."""
+        self._shape = (max(1, rows), readers)
+        return self
+
+    @property
+    def _due(self) -> bool:
+        """Whether the last glance was long ago, or at a batch of another kind."""
+        gone_s = self._clock.steady_s() - self._looked_s
+        (rows, readers), (then, as_many) = self._shape, self._seen
+        unlike = readers != as_many or max(rows / then, then / rows) > UNLIKE
+        return gone_s >= (SOON_S if unlike else EVERY_S)
 
     def within(self, called_us: int, computed_us: int, commit_s: float) -> dict[str, float]:
         """What the time from the call to the result was spent on, by phase."""
         spent_s = max(0.0, (computed_us - called_us) / 1e6)
-        due = self._clock.steady_s() - self._looked_s >= EVERY_S
         # The next batch may have begun by now: only stages of this one tell of it.
-        seen = self._look() if due else ()
+        seen = self._look() if self._due else ()
         stages = [s for s in seen if called_us - SLACK_US <= s.submitted_us <= computed_us]
         if stages:
-            self._looked_s = self._clock.steady_s()
+            self._looked_s, self._seen = self._clock.steady_s(), self._shape
             found = phases_within(stages, called_us, computed_us, commit_s)
             whole_s = max(spent_s, sum(found.values()), 1e-6)
             self._shares = {name: part / whole_s for name, part in found.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from headway.engine.spark.metering.published import Published
@@ -9,17 +10,29 @@ from headway.engine.spark.metering.stages import Glances
 from headway.measure.phases import Timeline
 
 
-def work_of(
-    progress: dict[str, Any], glances: Glances | None, by_bucket: bool = False
-) -> dict[str, float]:
-    """What was done in a batch: keys changed, states kept, and what its stages tell.
+@dataclass(frozen=True, slots=True)
+class StateKind:
+    """What is known of the states before any batch.
 
-    `by_bucket` says that a pair keeps its states by the bucket: of its keys Spark knows nothing.
+    by_bucket  a pair keeps them by the bucket: of its keys Spark knows nothing
+    window_s   from one window to the next, 0 without windows
     """
+
+    by_bucket: bool = False
+    window_s: float = 0.0
+
+
+def work_of(
+    progress: dict[str, Any], glances: Glances | None, kind: StateKind | None = None
+) -> dict[str, float]:
+    """What was done in a batch: keys changed, states kept, and what its stages tell."""
+    kind = kind or StateKind()
     states, found = progress["stateOperators"], dict[str, float]()
     if states:
         found["memory_bytes"] = sum(each.get("memoryUsedBytes", 0) for each in states)
-    if states and not by_bucket:
+    if kind.window_s:
+        found["window_s"] = kind.window_s
+    if states and not kind.by_bucket:
         found["keys"] = sum(each.get("numRowsUpdated", 0) for each in states)
         found["states"] = sum(each.get("numRowsTotal", 0) for each in states)
     return found | (glances.work() if glances else {})
