@@ -12,7 +12,7 @@ STAGES = [
 
 
 class Looks:
-    """Glances at batches of some sizes, a step of the clock apart, and how often Spark was asked."""
+    """Glances at batches, a step of the clock apart, and how often Spark was asked."""
 
     def __init__(self) -> None:
         self.clock, self.asked = HandClock(), 0

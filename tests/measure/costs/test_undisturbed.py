@@ -13,7 +13,7 @@ RANKS = (STEPS[1:] + STEPS[:-1]) / 2
 
 def phase(late_share: float) -> dict[str, object]:
     """A millisecond for most records, 200 of them for some."""
-    steps = np.where(RANKS < 1 - late_share, 0.001, 0.2)
+    steps = np.where(1 - late_share <= RANKS, 0.2, 0.001)
     return {"mean": float((steps * np.diff(STEPS)).sum()), "steps": steps.tolist()}
 
 
