@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from headway.benches.foretold.plan import (
@@ -36,6 +38,10 @@ def test_every_way_is_tried_around_the_rate_of_the_plan_and_its_own_beside_them(
     assert {each.rate_per_s for each in tried} == {17e3, 20e3, 24e3, 32e3}
     assert {(each.interval_s, each.readers) for each in tried} == {*WAYS, (0.3, 1)}
     assert not rivals_of(Promised())
+
+
+def test_nothing_is_tried_beyond_the_top() -> None:
+    assert max(each.rate_per_s for each in rivals_of(replace(PLAN, top=21e3))) == 21e3
 
 
 def test_of_several_measurements_of_a_setting_the_lowest_counts() -> None:

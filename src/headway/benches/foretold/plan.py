@@ -133,6 +133,7 @@ class Promised:
     per_s: float = 0.0
     way: Setting | None = None
     settings: tuple[Setting, ...] = ()
+    top: float = float("inf")  # beyond which nobody is tried
 
     def at(self, rate_per_s: float) -> list[Setting]:
         """The plan's way at another rate."""
@@ -147,12 +148,13 @@ def promised_by(profile: JobProfile, goal: Goal, top: float) -> Promised:
     promised = min(top, round(most))
     way = Setting(promised, chosen.interval_s, chosen.mappers)
     held = [round(promised * share) for share in AROUND if share <= 1]
-    return Promised(promised, way, tuple(replace(way, rate_per_s=rate) for rate in held))
+    return Promised(promised, way, tuple(replace(way, rate_per_s=rate) for rate in held), top)
 
 
 def rivals_of(plan: Promised) -> list[Setting]:
     """Every way at rates around the plan's, and the plan's own way beside them."""
-    rates = [round(plan.per_s * share) for share in AROUND] if plan.per_s else []
+    wanted = [round(plan.per_s * share) for share in AROUND] if plan.per_s else []
+    rates = sorted({min(plan.top, rate) for rate in wanted})
     swept_ways = [Setting(rate, *way) for rate in rates for way in WAYS]
     return swept_ways + [setting for rate in rates for setting in plan.at(rate)]
 
