@@ -22,6 +22,7 @@ from headway.workloads.makers.keyed import Keyed
 
 WARM_S, WARM_PER_S, SKIPPED_S = 50.0, 4_000.0, 4.0  # Java learns from many records
 MEASURED_S = 30.0  # of each rate, about
+PAUSES = 2  # that a new job has made before it is measured, at least
 PAUSE_S = 0.2  # by how much longer than its checkpoint interval a cycle takes
 CHECKPOINT_S = 10.0
 LEARNED = (1_000.0, 2_000.0)  # the rates that a profile is made at
@@ -42,6 +43,11 @@ class Stream:
     rates: tuple[float, ...]
     stateful: bool = True
     window: str | None = None
+
+    @property
+    def warm_s(self) -> float:
+        """How long it warms up: its first checkpoints take many times what others do."""
+        return max(WARM_S, PAUSES * (self.knobs.checkpoint_s + PAUSE_S) + SLACK_S)
 
     @property
     def step_s(self) -> float:
@@ -85,9 +91,9 @@ def measure_streams(place: Path, full: bool, foretell: Foretell) -> list[dict[st
 def run_stream(jobs: Jobs, stream: Stream) -> tuple[Watched, list[BatchLine]]:
     """Run a job under its rates, one after the other."""
     job = jobs.make(knobs=stream.knobs, stateful=stream.stateful, window=stream.window)
-    schedule = [(f"{WARM_S:g}s", WARM_PER_S)]
+    schedule = [(f"{stream.warm_s:g}s", WARM_PER_S)]
     schedule += [(f"{stream.step_s:g}s", rate) for rate in stream.rates]
-    seconds = WARM_S + stream.step_s * len(stream.rates)
+    seconds = stream.warm_s + stream.step_s * len(stream.rates)
     return watch(job, Keyed(keys=1_000), schedule, seconds), lines_of(job)
 
 
@@ -95,7 +101,7 @@ def profile_at(lines: list[BatchLine], watched: Watched, stream: Stream) -> JobP
     """What the stretches at the rates to learn from teach, and none of the others."""
     own = []
     for place, rate in enumerate(stream.rates):
-        begun_s = watched.began_us / 1e6 + WARM_S + stream.step_s * place
+        begun_s = watched.began_us / 1e6 + stream.warm_s + stream.step_s * place
         inside = (begun_s, begun_s + stream.step_s + SLACK_S)
         if rate in LEARNED:
             own += [
@@ -120,7 +126,7 @@ def compared(
     for place, rate in enumerate(stream.rates):
         if rate in LEARNED and stream.knobs == PLAIN:
             continue
-        begun = WARM_S + stream.step_s * place
+        begun = stream.warm_s + stream.step_s * place
         due = (watched.due_s >= begun + SKIPPED_S) & (watched.due_s < begun + stream.step_s)
         late_s = np.nan_to_num(watched.late_s[due], nan=np.inf)
         candidate = Candidate(

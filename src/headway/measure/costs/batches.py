@@ -24,6 +24,7 @@ LONGEST_AFTER_S = 5.0  # what lies longer between two batches is a stop, not Spa
 STRAY = 1.8  # a batch that took so many times what was expected says nothing about the line
 GIVEN = 16  # batches whose size was given, after which no others are learned from
 PUNCTUAL = 1.1  # times the interval, up to which a batch began when its clock said so
+ODD = 2.0  # times the usual ratio, as which one counts that is higher still
 SETTLED = 8  # batches before which nothing is called stray
 FITS = ("task_s", "shuffle_bytes", "memory_bytes", "after_s")
 GROWTHS = ("keys", "answers")
@@ -157,12 +158,12 @@ class BatchCosts:
         keys = line.work.get("keys", 0.0) or float(line.rows)
         size = BatchSize(line.rows, keys, line.answers, line.readers, lanes)
         ratio = round(spent_s / max(self.batch_s(size), 1e-6), 4)
-        return replace(
-            self,
-            batches=self.batches + 1,
-            records=self.records + line.rows,
-            ratios=(*self.ratios, ratio)[-keep:],
-        )
+        known = replace(self, batches=self.batches + 1, records=self.records + line.rows)
+        usual = sorted(self.ratios)[len(self.ratios) // 2] if self.ratios else ratio
+        # One that the machine stood still in says nothing of the next; if it goes on, most do.
+        if ratio > ODD * usual:
+            ratio = round(ODD * usual, 4)
+        return replace(known, ratios=(*self.ratios, ratio)[-keep:])
 
     def knows(self, rows: float, least: float = 4.0) -> bool:
         """Whether batches of about this size were seen."""
