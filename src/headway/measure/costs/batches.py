@@ -120,7 +120,8 @@ class BatchCosts:
             if ratio > STRAY:
                 return known
         fits = {name: self.phases_s.get(name, Fit()) for name in spent_s}
-        own = self.mapped_s.get(line.readers, {})
+        readers = max(1, line.readers)
+        own = self.mapped_s.get(readers, {})
         mapped = {name: own.get(name, Fit()) for name in BY_RECORD if name in spent_s}
         came = Moments.from_dict(line.moments[ARRIVALS]) if ARRIVALS in line.moments else Moments()
         return replace(
@@ -131,7 +132,7 @@ class BatchCosts:
             },
             mapped_s={
                 **self.mapped_s,
-                line.readers: {
+                readers: {
                     name: fit.faded(fade).seen(size.of(name), spent_s[name])
                     for name, fit in mapped.items()
                 },
@@ -205,7 +206,7 @@ class BatchCosts:
         Tasks side by side are in each other's way (section 3.2), on few cores so much that two may
         be no faster than one: each number of them has a line of its own, where it was seen.
         """
-        near = min(self.mapped_s, key=lambda known: abs(log(known / readers)), default=0)
+        near = min(self.mapped_s, key=lambda known: abs(log(known / max(1, readers))), default=0)
         own = self.mapped_s.get(near, {}).get(phase, Fit())
         return own if own.points >= SETTLED / 2 else self.phases_s.get(phase, Fit())
 
