@@ -38,6 +38,7 @@ def test_batches_that_are_alike_are_looked_at_every_five_seconds() -> None:
 def test_a_batch_of_another_size_or_with_other_tasks_is_looked_at_sooner() -> None:
     looks = Looks()
     assert looks.at(1_000, 2, 2.0) == 1
-    assert looks.at(5_000, 2, 2.0) == 2
-    assert looks.at(5_000, 1, 2.0) == 3
-    assert looks.at(1_000, 1, 0.2) == 3  # but not with every batch
+    assert looks.at(5_000, 2, 0.1) == 2
+    assert looks.at(5_000, 1, 0.1) == 3
+    assert looks.at(10_000, 1, 0.2) == 3  # twice as large: not with every batch
+    assert looks.at(10_000, 1, 1.0) == 4

@@ -207,3 +207,11 @@ def test_a_batch_that_lasts_longer_than_a_window_changes_keys_of_several() -> No
     assert learned.keys_of(4_000) == pytest.approx(10 * 4_000**0.5, rel=0.02)
     # Four windows of 1,000 records each.
     assert learned.keys_of(4_000, lasting_s=6.0) == pytest.approx(40 * 1_000**0.5, rel=0.02)
+
+
+def test_the_first_large_batch_of_a_number_of_readers_is_not_taken_for_a_stray() -> None:
+    small, large = [10, 100, 1_000] * 8, [100_000] * 4
+    two = mapped([*small, *large], readers=2)
+    learned = profile([*two, *mapped([*small, *large], readers=1)])
+    assert learned.batch_s(100_000, 1) == pytest.approx(1.2, rel=0.02)
+    assert learned.batch_s(100_000, 2) == pytest.approx(0.7, rel=0.02)

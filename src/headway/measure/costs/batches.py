@@ -115,9 +115,10 @@ class BatchCosts:
         spent_s = {n: p["mean"] for n, p in line.phases.items() if n not in NOT_COSTS}
         ratio = sum(spent_s.values()) / max(self.batch_s(size), 1e-6)
         known = replace(self, batches=self.batches + 1, records=self.records + rows)
-        if self.batches >= SETTLED:
+        # Of a size that is new nothing was expected: it cannot be stray, and it tells the most.
+        if self.batches >= SETTLED and self.knows(rows / touched, least=0.5):
             known = replace(known, ratios=(*self.ratios, round(ratio, 4))[-RATIOS:])
-            if ratio > STRAY:
+            if sum(spent_s.values()) > STRAY * max(self.batch_s(size), self._pooled_s(size)):
                 return known
         fits = {name: self.phases_s.get(name, Fit()) for name in spent_s}
         readers = max(1, line.readers)
@@ -199,6 +200,10 @@ class BatchCosts:
     def batch_s(self, size: BatchSize) -> float:
         """How long a batch takes, once it is decided, until its answers are out."""
         return sum(self.fit(name, size.readers).at(size.of(name)) for name in self.phases_s)
+
+    def _pooled_s(self, size: BatchSize) -> float:
+        """How long a batch takes by what is known of all numbers of readers together."""
+        return sum(fit.at(size.of(name)) for name, fit in self.phases_s.items())
 
     def fit(self, phase: str, readers: int) -> Fit:
         """What a phase costs while so many tasks read.

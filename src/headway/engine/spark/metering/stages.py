@@ -13,7 +13,7 @@ from headway.clock import Clock
 
 EVERY_S = 5.0  # between two glances at the stages
 SOON_S = 1.0  # and where batches have become others than at the last one
-UNLIKE = 1.5  # times as large or as small
+UNLIKE, OTHER = 1.5, 3.0  # times as large or as small; so much so that it is looked at once
 SLACK_US = 2_000  # Spark's times are whole milliseconds
 
 
@@ -92,8 +92,10 @@ class Glances:
         """Whether the last glance was long ago, or at a batch of another kind."""
         gone_s = self._clock.steady_s() - self._looked_s
         (rows, readers), (then, as_many) = self._shape, self._seen
-        unlike = readers != as_many or max(rows / then, then / rows) > UNLIKE
-        return gone_s >= (SOON_S if unlike else EVERY_S)
+        times = max(rows / then, then / rows)
+        if times > OTHER or readers != as_many:
+            return True
+        return gone_s >= (SOON_S if times > UNLIKE else EVERY_S)
 
     def within(self, called_us: int, computed_us: int, commit_s: float) -> dict[str, float]:
         """What the time from the call to the result was spent on, by phase."""
