@@ -126,8 +126,8 @@ def line_of(profile: JobProfile, candidate: Candidate) -> tuple[float, float, fl
     lanes, known = candidate.lanes, profile.lanes
     fixed = per_record = per_key = per_answer = 0.0
     for name in profile.batch.phases_s:
-        fit = profile.batch.fit(name, candidate.mappers)
-        begin, each = fit.line
+        line = profile.batch.line(name, candidate.mappers)
+        begin, each = line.fixed, line.each
         match driver_of(name):
             case "records of a task":
                 fixed += begin * waves(candidate.mappers, lanes.cores)
@@ -139,7 +139,7 @@ def line_of(profile: JobProfile, candidate: Candidate) -> tuple[float, float, fl
             case "answers":
                 fixed, per_answer = fixed + begin, per_answer + each
             case "tasks of a core":
-                fixed += fit.at(lanes.starting(candidate.mappers))
+                fixed += line.at(lanes.starting(candidate.mappers))
             case _:
                 fixed += begin
     return fixed, per_record, per_key, per_answer
@@ -155,4 +155,4 @@ def phases_at(
 ) -> dict[str, float]:
     """The time of a batch of so many records in each phase, on the lanes of a candidate."""
     size = costs.size(rows, candidate.mappers, candidate.lanes, lasting_s)
-    return {name: costs.fit(name, candidate.mappers).at(size.of(name)) for name in costs.phases_s}
+    return {name: costs.line(name, candidate.mappers).at(size.of(name)) for name in costs.phases_s}

@@ -196,7 +196,7 @@ def test_each_number_of_readers_has_a_cost_of_its_own() -> None:
     learned = profile([line for pair in both for line in pair])
     assert learned.batch_s(10_000, 1) == pytest.approx(0.3, rel=0.01)
     assert learned.batch_s(10_000, 2) == pytest.approx(0.5, rel=0.01)
-    assert learned.batch.fit("map", 16).at(5_000) == learned.batch.fit("map", 2).at(5_000)
+    assert learned.batch.line("map", 16) == learned.batch.line("map", 2)
 
 
 def test_a_batch_that_lasts_longer_than_a_window_changes_keys_of_several() -> None:
@@ -215,3 +215,11 @@ def test_the_first_large_batch_of_a_number_of_readers_is_not_taken_for_a_stray()
     learned = profile([*two, *mapped([*small, *large], readers=1)])
     assert learned.batch_s(100_000, 1) == pytest.approx(1.2, rel=0.02)
     assert learned.batch_s(100_000, 2) == pytest.approx(0.7, rel=0.02)
+
+
+def test_what_was_seen_with_small_batches_only_rises_as_others_do() -> None:
+    wide, narrow = [10, 1_000, 10_000, 100_000] * 4, [10, 100] * 8
+    learned = profile([*mapped(wide, readers=1), *mapped(narrow, readers=2)])
+    assert learned.batch.line("map", 2).each == pytest.approx(1e-5, rel=0.01)
+    fewer = profile([*mapped(wide, readers=2), *mapped(narrow, readers=1)])
+    assert fewer.batch.line("map", 1).each >= 0.5e-5

@@ -106,9 +106,9 @@ class BatchRun:
         costs, mappers = self.profile.batch, self.candidate.mappers
         if "map" not in costs.phases_s:
             return []
-        fit = costs.fit("map", mappers)
+        line = costs.line("map", mappers)
         shares = np.diff(np.linspace(0, rows, mappers + 1))
-        return [self.world.on_core(n, fit.at(float(x)) * ratio) for n, x in enumerate(shares)]
+        return [self.world.on_core(n, line.at(float(x)) * ratio) for n, x in enumerate(shares)]
 
     def _write(self, rows: int, ratio: float) -> list[Process]:
         """Rows for the reducers, written by each node, on the disk of the profile or another."""
@@ -118,9 +118,9 @@ class BatchRun:
             return [self.world.to_disk(node, megabytes) for node in range(nodes)]
         if "shuffle write" not in costs.phases_s:
             return []
-        fit = costs.fit("shuffle write", self.candidate.mappers)
+        line = costs.line("shuffle write", self.candidate.mappers)
         each = rows / self.candidate.lanes.mapping(self.candidate.mappers)
-        return [self.world.on_core(node, fit.at(each) * ratio) for node in range(nodes)]
+        return [self.world.on_core(node, line.at(each) * ratio) for node in range(nodes)]
 
     def _fetch(self, rows: int) -> list[Process]:
         """What each node takes from the others: nothing when there are none."""

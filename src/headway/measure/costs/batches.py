@@ -8,7 +8,7 @@ from math import log, log2
 from typing import Any
 
 from headway.measure.batches import BatchLine
-from headway.measure.costs.fits import Fit, Growth
+from headway.measure.costs.fits import Fit, Growth, Line
 from headway.measure.costs.lanes import Lanes
 from headway.measure.moments import ARRIVALS, SERVICE, Moments
 
@@ -199,21 +199,28 @@ class BatchCosts:
 
     def batch_s(self, size: BatchSize) -> float:
         """How long a batch takes, once it is decided, until its answers are out."""
-        return sum(self.fit(name, size.readers).at(size.of(name)) for name in self.phases_s)
+        return sum(self.line(name, size.readers).at(size.of(name)) for name in self.phases_s)
 
     def _pooled_s(self, size: BatchSize) -> float:
         """How long a batch takes by what is known of all numbers of readers together."""
         return sum(fit.at(size.of(name)) for name, fit in self.phases_s.items())
 
-    def fit(self, phase: str, readers: int) -> Fit:
+    def line(self, phase: str, readers: int) -> Line:
         """What a phase costs while so many tasks read.
 
         Tasks side by side are in each other's way (section 3.2), on few cores so much that two may
-        be no faster than one: each number of them has a line of its own, where it was seen.
+        be no faster than one: each number of them has a line of its own, where it was seen. One
+        that was seen with small batches only says little of its slope; but a task is never faster
+        for having others beside it, nor do fewer tasks get through more.
         """
-        near = min(self.mapped_s, key=lambda known: abs(log(known / max(1, readers))), default=0)
-        own = self.mapped_s.get(near, {}).get(phase, Fit())
-        return own if own.points >= SETTLED / 2 else self.phases_s.get(phase, Fit())
+        readers = max(1, readers)
+        fits = {n: own[phase] for n, own in self.mapped_s.items() if phase in own}
+        known = {n: fit for n, fit in fits.items() if fit.points >= SETTLED / 2}
+        if not known:
+            return self.phases_s.get(phase, Fit()).at_least(0.0)
+        near = min(known, key=lambda n: abs(log(n / readers)))
+        slopes = {n: fit.line[1] for n, fit in known.items()}
+        return known[near].at_least(max(min(1.0, near / n) * slope for n, slope in slopes.items()))
 
     def together(self, newer: BatchCosts, keep: float) -> BatchCosts:
         """What was known and what was learned since; the former counts by the share `keep`."""

@@ -71,6 +71,13 @@ class Fit:
         fixed, each = self.line
         return fixed + each * x
 
+    def at_least(self, each: float) -> Line:
+        """The line through the points that rises by so much, or by itself if that is more."""
+        fixed, own = self.line
+        if own >= each or not self.w:
+            return Line(fixed, own)
+        return Line(max(0.0, (self.wy - each * self.wx) / self.w), each)
+
     @property
     def error(self) -> float:
         """How far points lie from the line, typically: the root of the mean square."""
@@ -86,6 +93,18 @@ class Fit:
     def as_dict(self) -> dict[str, float]:
         """The sums by name."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What is fixed, and what each x adds."""
+
+    fixed: float
+    each: float
+
+    def at(self, x: float) -> float:
+        """The line's value."""
+        return self.fixed + self.each * x
 
 
 @dataclass(frozen=True, slots=True)
