@@ -36,8 +36,8 @@ TIMES = (2.0, 8.0, 32.0)  # of the profiled rate
 LIMITS = (0.7, 1.3, 1.8, 2.5)
 AROUND = (0.85, 1.0, 1.25)  # of the rate that a plan promises; it answers for what is up to 1
 CELLS = 4  # of each workload in a run that is not whole
-PROFILED_S = 60.0
-STEP_S, WARM_S = 5.0, 1.5
+PROFILED_S = 50.0
+STEP_S, WARM_S = 4.5, 1.5
 PASSES = 2  # of each setting; what others do on the machine only ever adds, so the lower one counts
 
 
