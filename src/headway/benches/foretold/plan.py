@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -83,7 +84,7 @@ def swept(name: str, bench: Workbench, options: BenchOptions) -> list[Measured]:
     """Every way at every rate. A JVM gets faster for minutes, so the sweep comes first: what is
     then profiled and planned has a warm one, too."""
     ways = WAYS if options.full else WAYS[::3]  # the rest is swept around the plan
-    times = TIMES[:2] if options.quick else TIMES
+    times = TIMES[:1] if options.quick else TIMES
     grid = [Setting(PROFILED[name] * t, *way) for t in times for way in ways]
     return bench.measure([Step(each, STEP_S, WARM_S) for each in sorted(grid, key=gently)])
 
@@ -95,7 +96,10 @@ def judged(
     goals, cells = goals_of(name, profile), cells_of(name, profile, options)
     plan = promised_by(profile, goals[-1], PROFILED[name] * TIMES[-1])
     wanted = [setting for cell in cells for setting in cell.tried]
-    settings = sorted(dict.fromkeys([*rivals_of(plan), *wanted]), key=gently)  # each once
+    rivals = rivals_of(plan, WAYS[::3] if options.quick else WAYS)
+    if options.quick:
+        rivals = [each for each in rivals if each.rate_per_s == plan.per_s]
+    settings = sorted(dict.fromkeys([*rivals, *wanted]), key=gently)  # each once
     passes = 1 if options.quick else PASSES
     later = bench.measure([Step(each, STEP_S, WARM_S) for each in settings] * passes)
     anyones, goal = [*sweep, *later], goals[-1]
@@ -151,11 +155,11 @@ def promised_by(profile: JobProfile, goal: Goal, top: float) -> Promised:
     return Promised(promised, way, tuple(replace(way, rate_per_s=rate) for rate in held), top)
 
 
-def rivals_of(plan: Promised) -> list[Setting]:
+def rivals_of(plan: Promised, ways: Sequence[tuple[float, int]] = WAYS) -> list[Setting]:
     """Every way at rates around the plan's, and the plan's own way beside them."""
     wanted = [round(plan.per_s * share) for share in AROUND] if plan.per_s else []
     rates = sorted({min(plan.top, rate) for rate in wanted})
-    swept_ways = [Setting(rate, *way) for rate in rates for way in WAYS]
+    swept_ways = [Setting(rate, *way) for rate in rates for way in ways]
     return swept_ways + [setting for rate in rates for setting in plan.at(rate)]
 
 
