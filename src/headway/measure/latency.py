@@ -16,6 +16,7 @@ SKETCH_K = 1_000  # rank error about 0.3 %, so that a p99 means the 99th percent
 STEPS = np.concatenate(
     [np.linspace(0, 0.9, 31), np.linspace(0.9, 0.99, 19)[1:], np.linspace(0.99, 1, 21)[1:]]
 )
+MIDDLES = (STEPS[1:] + STEPS[:-1]) / 2  # the ranks at which a step tells of the latency
 # Where a sketch is read: closely at both ends, since a tail is what goals are about.
 RANKS = np.concatenate(
     [np.linspace(0, 0.05, 200), np.linspace(0.05, 0.95, 400)[1:], np.linspace(0.95, 1, 200)[1:]]
@@ -174,7 +175,7 @@ class Latency:
         """The latency in the middle of each of STEPS: enough to add runs up, small in a log."""
         if not self.count:
             return []
-        return [round(found, 6) for found in self.quantiles((STEPS[1:] + STEPS[:-1]) / 2).tolist()]
+        return [round(found, 6) for found in self.quantiles(MIDDLES).tolist()]
 
     @classmethod
     def from_steps(cls, figures: dict[str, float | int], steps: list[float]) -> Latency:

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.flow.goals import Goal
-from headway.measure.latency import STEPS
+from headway.measure.latency import MIDDLES
 from headway.model.candidate import Candidate, Load
 
 # The ranks at which a foretold latency is kept: those of a measured one.
-RANKS: NDArray[np.float64] = (STEPS[1:] + STEPS[:-1]) / 2
+RANKS: NDArray[np.float64] = MIDDLES
 
 
 @dataclass(frozen=True, slots=True)

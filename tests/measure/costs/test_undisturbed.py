@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from headway.measure.costs.stretches import undisturbed
+from headway.measure.latency import MIDDLES as RANKS
 from headway.measure.latency import STEPS
-
-RANKS = (STEPS[1:] + STEPS[:-1]) / 2
 
 
 def phase(late_share: float) -> dict[str, object]:

@@ -113,12 +113,13 @@ class BatchCosts:
         keys = work.get("keys", 0.0) or float(rows)
         size = BatchSize(rows, keys, line.answers, line.readers, lanes)
         spent_s = {n: p["mean"] for n, p in line.phases.items() if n not in NOT_COSTS}
-        ratio = sum(spent_s.values()) / max(self.batch_s(size), 1e-6)
+        whole_s, expected_s = sum(spent_s.values()), self.batch_s(size)
         known = replace(self, batches=self.batches + 1, records=self.records + rows)
         # Of a size that is new nothing was expected: it cannot be stray, and it tells the most.
         if self.batches >= SETTLED and self.knows(rows / touched, least=0.5):
-            known = replace(known, ratios=(*self.ratios, round(ratio, 4))[-RATIOS:])
-            if sum(spent_s.values()) > STRAY * max(self.batch_s(size), self._pooled_s(size)):
+            ratio = round(whole_s / max(expected_s, 1e-6), 4)
+            known = replace(known, ratios=(*self.ratios, ratio)[-RATIOS:])
+            if whole_s > STRAY * max(expected_s, self._pooled_s(size)):
                 return known
         fits = {name: self.phases_s.get(name, Fit()) for name in spent_s}
         readers = max(1, line.readers)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from headway.measure.batches import BatchLine
-from headway.measure.latency import STEPS
+from headway.measure.latency import MIDDLES, STEPS
 from headway.measure.moments import ARRIVALS, Moments
 
 KEPT = 64  # of the newest stretches
@@ -78,8 +78,7 @@ def undisturbed(phase: Mapping[str, Any], share: float) -> tuple[float, tuple[fl
     steps = phase.get("steps", ())
     if not len(steps) or share >= 1:
         return phase["mean"], tuple(steps)
-    ranks = (STEPS[1:] + STEPS[:-1]) / 2
-    kept = np.interp(ranks * (1 - share), ranks, steps)
+    kept = np.interp(MIDDLES * (1 - share), MIDDLES, steps)
     mean_s = float((kept * np.diff(STEPS)).sum())
     return min(mean_s, phase["mean"]), tuple(float(each) for each in kept)
 
