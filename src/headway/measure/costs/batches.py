@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from math import log, log2
+from math import log2
 from typing import Any
 
 from headway.measure.batches import BatchLine
 from headway.measure.costs.fits import Fit, Growth, Line
 from headway.measure.costs.lanes import Lanes
+from headway.measure.costs.readers import Readers, fits_together, kept_fits, read_fits
 from headway.measure.moments import ARRIVALS, SERVICE, Moments
 
 NOT_COSTS = ("queue", "wait", "down")  # how long a record waits is no cost of the job
@@ -88,7 +89,7 @@ class BatchCosts:
     batches: int = 0
     records: int = 0
     phases_s: Mapping[str, Fit] = field(default_factory=dict)
-    mapped_s: Mapping[int, Mapping[str, Fit]] = field(default_factory=dict)
+    mapped_s: Readers = field(default_factory=Readers)
     keys: Growth = field(default_factory=Growth)
     answers: Growth = field(default_factory=Growth)
     after_s: Fit = field(default_factory=Fit)
@@ -122,23 +123,13 @@ class BatchCosts:
             if whole_s > STRAY * max(expected_s, self._pooled_s(size)):
                 return known
         fits = {name: self.phases_s.get(name, Fit()) for name in spent_s}
-        readers = max(1, line.readers)
-        own = self.mapped_s.get(readers, {})
-        mapped = {name: own.get(name, Fit()) for name in BY_RECORD if name in spent_s}
+        points = {name: (size.of(name), spent_s[name]) for name in spent_s}
+        mapped = {name: points[name] for name in BY_RECORD if name in points}
         came = Moments.from_dict(line.moments[ARRIVALS]) if ARRIVALS in line.moments else Moments()
         return replace(
             known,
-            phases_s={
-                name: fit.faded(fade).seen(size.of(name), spent_s[name])
-                for name, fit in fits.items()
-            },
-            mapped_s={
-                **self.mapped_s,
-                readers: {
-                    name: fit.faded(fade).seen(size.of(name), spent_s[name])
-                    for name, fit in mapped.items()
-                },
-            },
+            phases_s={n: fit.faded(fade).seen(*points[n]) for n, fit in fits.items()},
+            mapped_s=self.mapped_s.seen(line.readers, mapped, fade),
             keys=self.keys.faded(fade).seen(rows / touched, keys / touched),
             window_s=window_s,
             answers=self.answers.faded(fade).seen(rows, line.answers),
@@ -207,35 +198,17 @@ class BatchCosts:
         return sum(fit.at(size.of(name)) for name, fit in self.phases_s.items())
 
     def line(self, phase: str, readers: int) -> Line:
-        """What a phase costs while so many tasks read.
-
-        Tasks side by side are in each other's way (section 3.2), on few cores so much that two may
-        be no faster than one: each number of them has a line of its own, where it was seen. One
-        that was seen with small batches only says little of its slope; but a task is never faster
-        for having others beside it, nor do fewer tasks get through more.
-        """
-        readers = max(1, readers)
-        fits = {n: own[phase] for n, own in self.mapped_s.items() if phase in own}
-        known = {n: fit for n, fit in fits.items() if fit.points >= SETTLED / 2}
-        if not known:
-            return self.phases_s.get(phase, Fit()).at_least(0.0)
-        near = min(known, key=lambda n: abs(log(n / readers)))
-        slopes = {n: fit.line[1] for n, fit in known.items()}
-        return known[near].at_least(max(min(1.0, near / n) * slope for n, slope in slopes.items()))
+        """What a phase costs while so many tasks read, or however many where that is not known."""
+        own = self.mapped_s.line(phase, readers)
+        return self.phases_s.get(phase, Fit()).at_least(0.0) if own is None else own
 
     def together(self, newer: BatchCosts, keep: float) -> BatchCosts:
         """What was known and what was learned since; the former counts by the share `keep`."""
-        readers = dict.fromkeys([*self.mapped_s, *newer.mapped_s])
         return BatchCosts(
             self.batches + newer.batches,
             self.records + newer.records,
             fits_together(self.phases_s, newer.phases_s, keep),
-            {
-                count: fits_together(
-                    self.mapped_s.get(count, {}), newer.mapped_s.get(count, {}), keep
-                )
-                for count in readers
-            },
+            self.mapped_s.together(newer.mapped_s, keep),
             ratios=(*self.ratios, *newer.ratios)[-RATIOS:],
             arrivals=Moments.together([self.arrivals.faded(keep), newer.arrivals]),
             answering=newer.answering,
@@ -249,7 +222,7 @@ class BatchCosts:
             "batches": self.batches,
             "records": self.records,
             "phases_s": kept_fits(self.phases_s),
-            "mapped_s": {str(count): kept_fits(fits) for count, fits in self.mapped_s.items()},
+            "mapped_s": self.mapped_s.as_dict(),
             "ratios": list(self.ratios),
             "arrivals": self.arrivals.as_dict(),
             "answering": self.answering,
@@ -268,33 +241,13 @@ class BatchCosts:
             int(kept["batches"]),
             int(kept["records"]),
             read_fits(kept["phases_s"]),
-            {int(count): read_fits(fits) for count, fits in kept["mapped_s"].items()},
+            Readers.from_dict(kept["mapped_s"]),
             ratios=tuple(kept["ratios"]),
             arrivals=Moments.from_dict(kept["arrivals"]),
             answering=float(kept["answering"]),
             window_s=float(kept["window_s"]),
             **parts,
         )
-
-
-def fits_together(
-    older: Mapping[str, Fit], newer: Mapping[str, Fit], keep: float
-) -> dict[str, Fit]:
-    """The fits of both by name, the older ones counting by a share."""
-    return {
-        name: older.get(name, Fit()).together(newer.get(name, Fit()), keep)
-        for name in dict.fromkeys([*older, *newer])
-    }
-
-
-def kept_fits(fits: Mapping[str, Fit]) -> dict[str, dict[str, float]]:
-    """Fits by name as they are kept."""
-    return {name: fit.as_dict() for name, fit in fits.items()}
-
-
-def read_fits(kept: Mapping[str, Mapping[str, float]]) -> dict[str, Fit]:
-    """Fits by name as they were kept."""
-    return {name: Fit(**sums) for name, sums in kept.items()}
 
 
 def windows_in(lasting_s: float, window_s: float) -> float:
