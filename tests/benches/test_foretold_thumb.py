@@ -2,24 +2,46 @@
 
 from __future__ import annotations
 
-from headway.benches.foretold.thumb import verdict
-from headway.benches.foretold.workbench import Setting
+import numpy as np
+
+from headway.benches.foretold.thumb import carried, medians, verdict
+from headway.benches.foretold.workbench import Measured, Setting
 from headway.flow.goals import parse_goal
+from headway.measure.latency import Latency
 
 GOAL = parse_goal("p99 <= 1s")
-PLAN, BEYOND = Setting(10e3, 0.27, 1), Setting(13e3, 0.27, 1)
+PLAN, BEYOND = Setting(10e3, 0.27, 1), Setting(20e3, 0.27, 1)
 RULE, SLOWER = Setting(10e3, 0.5, 2), Setting(10e3, 2.0, 2)
 
 
 def test_the_plan_is_judged_where_it_promised_and_credited_beyond() -> None:
-    values = {PLAN: 0.8, BEYOND: 0.9, RULE: 0.95, SLOWER: 2.9}
-    found = verdict(GOAL, {10e3: PLAN}, [BEYOND], values)
-    assert (found["plan_met"], found["plan_rate"], found["best_rule_rate"]) == (True, 13e3, 10e3)
+    first = {RULE: 0.95, SLOWER: 2.9}
+    found = verdict(GOAL, PLAN, first, {PLAN: 0.8, BEYOND: 1.2, RULE: 0.9})
+    assert (found["plan_met"], found["plan_rate"], found["best_rule_rate"]) == (True, 15e3, 10e3)
     assert (found["rules_met"], found["rules_tried"]) == (1, 2)
 
 
+def test_a_rule_that_is_what_the_plan_says_counts_for_both() -> None:
+    found = verdict(GOAL, RULE, {RULE: 0.95}, {RULE: 0.9})
+    assert (found["plan_rate"], found["best_rule_rate"]) == (10e3, 10e3)
+
+
 def test_a_plan_that_misses_its_goal_or_refuses_what_a_rule_keeps_has_not_met_it() -> None:
-    missed = verdict(GOAL, {10e3: PLAN}, [BEYOND], {PLAN: 1.2, BEYOND: 1.3, RULE: 0.95})
+    missed = verdict(GOAL, PLAN, {RULE: 0.95}, {PLAN: 1.2, BEYOND: 1.3, RULE: 0.95})
     assert (missed["plan_met"], missed["plan_rate"]) == (False, 0.0)
-    assert not verdict(GOAL, {10e3: None}, [], {RULE: 0.9})["plan_met"]
-    assert verdict(GOAL, {10e3: None}, [], {RULE: 1.9})["plan_met"]
+    assert not verdict(GOAL, None, {RULE: 0.9}, {})["plan_met"]
+    assert verdict(GOAL, None, {RULE: 1.9}, {})["plan_met"]
+
+
+def test_a_way_that_falls_behind_carries_what_it_carried_before() -> None:
+    assert carried(GOAL, {PLAN: 0.8, BEYOND: float("inf")}) == 10e3
+    assert carried(GOAL, {PLAN: 1.8, BEYOND: 2.0}) == 0.0
+
+
+def test_of_several_measurements_the_one_in_the_middle_counts() -> None:
+    late = [0.5, 2.0, 0.7]
+    seen = [
+        Measured(RULE, Latency.of(np.full(100, each)), Latency.of(np.zeros(0)), True)
+        for each in late
+    ]
+    assert medians(GOAL, seen) == {RULE: 0.7}

@@ -31,13 +31,14 @@ from headway.units import finite
 SENTENCE = "Goals met by the first plan, and its rate against an exhaustive sweep of settings."
 # The ways that are swept: the time between batches, and how many tasks read.
 WAYS = ((0.0, 2), (0.0, 1), (0.3, 2), (0.6, 2))
-TIMES = (2.0, 8.0, 32.0)  # of the profiled rate
+FEWER = (WAYS[0], WAYS[1], WAYS[3])  # in a run that is not whole
+TIMES = (2.0, 8.0, 32.0)  # of the rate that is learned at first
 # Goals are so many times the lowest latency that the model sees on this machine at this time: one
 # that cannot be kept, and three that can. The last is the goal that rates are raced under.
 LIMITS = (0.7, 1.3, 1.8, 2.5)
-AROUND = (0.85, 1.0, 1.25)  # of the rate that a plan promises; it answers for what is up to 1
+# Of the rate that a plan promises; it answers for what is up to 1.
+AROUND = (0.85, 1.0, 1.1, 1.25)
 CELLS = 4  # of each workload in a run that is not whole
-PROFILED_S = 50.0
 STEP_S, WARM_S = 4.5, 1.5
 PASSES = 2  # of each setting; what others do on the machine only ever adds, so the lower one counts
 
@@ -59,17 +60,15 @@ class Cell:
 
 
 def run(options: BenchOptions) -> dict[str, Any]:
-    """Sweep each workload, plan for cells of goals and rates, and run what was planned."""
+    """Learn each workload, plan for cells of goals and rates, and run the plans beside a sweep."""
     names = ["words"] if options.quick else (list(GOALS) if options.full else ["words", "sessions"])
     found: dict[str, Any] = {}
     more = 1 + len(CELLS_EITHER) if options.full else 0
-    with progress(len(names) * 3 + more, "steps") as bar:
+    with progress(len(names) * 2 + more, "steps") as bar:
         for name, bench in workbenches(names, options.quick):
-            sweep = swept(name, bench, options)
-            bar.advance(note=f"{name} swept")
-            profile = bench.profile(20.0 if options.quick else PROFILED_S)
-            bar.advance(note=f"{name} profiled")
-            found[name] = judged(name, profile, bench, sweep, options)
+            profile = bench.learned(PROFILED[name], options.quick)
+            bar.advance(note=f"{name} learned")
+            found[name] = judged(name, profile, bench, options)
             bar.advance(note=f"{name} measured")
         if options.full:
             found["kafka"] = judge_either(bar)
@@ -80,39 +79,37 @@ def run(options: BenchOptions) -> dict[str, Any]:
     return figures
 
 
-def swept(name: str, bench: Workbench, options: BenchOptions) -> list[Measured]:
-    """Every way at every rate. A JVM gets faster for minutes, so the sweep comes first: what is
-    then profiled and planned has a warm one, too."""
-    ways = WAYS if options.full else WAYS[::3]  # the rest is swept around the plan
-    times = TIMES[:1] if options.quick else TIMES
-    grid = [Setting(PROFILED[name] * t, *way) for t in times for way in ways]
-    return bench.measure([Step(each, STEP_S, WARM_S) for each in sorted(grid, key=gently)])
-
-
 def judged(
-    name: str, profile: JobProfile, bench: Workbench, sweep: list[Measured], options: BenchOptions
+    name: str, profile: JobProfile, bench: Workbench, options: BenchOptions
 ) -> dict[str, Any]:
     """One workload: its cells, and the highest rates of the plan and of the sweep."""
     goals, cells = goals_of(name, profile), cells_of(name, profile, options)
     plan = promised_by(profile, goals[-1], PROFILED[name] * TIMES[-1])
-    wanted = [setting for cell in cells for setting in cell.tried]
-    rivals = rivals_of(plan, WAYS[::3] if options.quick else WAYS)
-    if options.quick:
-        rivals = [each for each in rivals if each.rate_per_s == plan.per_s]
-    settings = sorted(dict.fromkeys([*rivals, *wanted]), key=gently)  # each once
+    settings = sorted(tried(plan, cells, options), key=gently)
     passes = 1 if options.quick else PASSES
-    later = bench.measure([Step(each, STEP_S, WARM_S) for each in settings] * passes)
-    anyones, goal = [*sweep, *later], goals[-1]
+    seen = bench.measure([Step(each, STEP_S, WARM_S) for each in settings] * passes)
+    goal = goals[-1]
     return {
         "goal": str(goal),
         "measured": [
             row_of(setting, late_s)
             | {"kept": goal.met_by(late_s), "planned": setting in plan.settings}
-            for setting, late_s in values_of(goal, anyones).items()
+            for setting, late_s in values_of(goal, seen).items()
         ],
-        "cells": [cell_figures(cell, anyones, later) for cell in cells],
-        "highest": highest(goal, anyones, plan),
+        "cells": [cell_figures(cell, seen) for cell in cells],
+        "highest": highest(goal, seen, plan),
     }
+
+
+def tried(plan: Promised, cells: Sequence[Cell], options: BenchOptions) -> set[Setting]:
+    """What is run, each once a pass: what was planned, and beside it every way that is swept."""
+    ways = WAYS if options.full else FEWER
+    wanted = {setting for cell in cells for setting in cell.tried}
+    if options.quick:
+        return wanted | {each for each in rivals_of(plan, ways) if each.rate_per_s == plan.per_s}
+    rates = {cell.rate_per_s for cell in cells}
+    grid = {Setting(rate, *way) for rate in rates for way in ways}
+    return wanted | grid | set(rivals_of(plan, ways))
 
 
 def goals_of(name: str, profile: JobProfile) -> list[Goal]:
@@ -171,12 +168,12 @@ def cells_of(name: str, profile: JobProfile, options: BenchOptions) -> list[Cell
     return [Cell(goal, rate, planned(profile, goal, rate)) for goal, rate in picked]
 
 
-def cell_figures(cell: Cell, anyones: list[Measured], later: list[Measured]) -> dict[str, Any]:
+def cell_figures(cell: Cell, seen: list[Measured]) -> dict[str, Any]:
     """A cell by name: what was planned, what came, and whether any setting would have kept it."""
-    at_rate = [each for each in anyones if each.setting.rate_per_s == cell.rate_per_s]
+    at_rate = [each for each in seen if each.setting.rate_per_s == cell.rate_per_s]
     best = min(values_of(cell.goal, at_rate).values(), default=float("inf"))
     # A plan has one try: of two passes the first counts.
-    own = [value_of(cell.goal, each) for each in later if each.setting == cell.setting][:1]
+    own = [value_of(cell.goal, each) for each in seen if each.setting == cell.setting][:1]
     met = bool(own) and cell.goal.met_by(own[0])
     return {
         "goal": str(cell.goal),

@@ -127,13 +127,14 @@ def thumb_part(found: dict[str, Any]) -> str:
         rows = [
             [who, f"{row['rate_per_s']:,.0f}", f"{row['interval_s']:.3g} s",
              millis(row["measured_s"])]
-            for who, kind in (("plan", "plans"), ("rule", "rules"))
+            for who, kind in (("rule, at first", "first"), ("plan", "plans"), ("rule", "rules"))
             for row in sorted(each[kind], key=lambda r: (r["rate_per_s"], r["interval_s"]))
         ]  # fmt: skip
         parts.append(
             f"{name}, {each['goal']}: the plan keeps it up to {each['plan_rate']:,.0f} records/s, "
-            f"the best rule up to {each['best_rule_rate']:,.0f}; {each['rules_met']} of "
-            f"{each['rules_tried']} trials of rules keep it.\n"
+            f"the best rule up to {each['best_rule_rate']:,.0f}. At the "
+            f"{each['promised_per_s']:,.0f} that the plan promises, {each['rules_met']} of "
+            f"{each['rules_tried']} rules keep it at first.\n"
         )
         parts.append(table(["who", "records/s", "interval", "measured"], rows) + "\n")
     return "\n".join(parts)

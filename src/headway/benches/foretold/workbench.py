@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from headway.clock import SystemClock
-from headway.engine.spark.learning.profiling import MOST_MADE, drop, profile_flow
-from headway.engine.spark.learning.trial import Trial
+from headway.engine.spark.learning.profiling import drop
 from headway.engine.spark.run import RunHandle, run
 from headway.engine.spark.settings import Settings
 from headway.errors import RunError
@@ -31,6 +30,7 @@ PATIENCE_S = 120.0
 # so slow that they make the size of a batch, and one turn without, for what lies between batches.
 PROFILED_S = {0.0: 3.0, 1.0: 5.0, 3.0: 10.0}
 WARM_S, WARM_SHARE = 16.0, 0.2  # how long a flow is warmed up, for half of it with so few records
+LEARNED = (1.0, 8.0)  # times a rate: few records tell what is fixed, many what each one adds
 JUDGED, JUDGED_S = ((0.25, 2), (0.6, 1), (0.25, 1), (0.6, 2)), 6.0
 RECENT = 20  # batches that tell how costs have changed: those of the last two judged steps
 DRAIN_S, LULL = 2.0, 0.02  # how long the rate is this share of the next one, before each step
@@ -89,12 +89,14 @@ class Workbench:
         self._spark, self._workload, self._folder = spark, workload, folder
         self._clock, self._runs = SystemClock(), 0
 
-    def profile(self, seconds: float) -> JobProfile:
-        """A profile as `headway profile` makes it: batches of many sizes, as fast as they go."""
-        build = self._workload.native or self._workload.pair
-        assert build is not None
-        flow = build(self._workload.source([("1s", 1_000.0)], MOST_MADE)).to(drop)
-        return profile_flow(flow, Trial(seconds, Settings(), self._folder / "profiled"))
+    def learned(self, rate_per_s: float, quick: bool) -> JobProfile:
+        """What a run learns of itself within its first minutes: what a first plan is made of."""
+        steps = warming(rate_per_s, WARM_S / 4 if quick else WARM_S)
+        for times in LEARNED[1:] if quick else LEARNED:
+            turns = turns_at(rate_per_s * times)
+            steps += turns[: len(PROFILED_S)] if quick else turns
+        last = Setting(rate_per_s * LEARNED[-1], 0.0, 2)
+        return self.trial([*steps, Step(last, DRAIN_S, 0.0)])[-1].known
 
     def measure(
         self, steps: Sequence[Step], seen: Callable[[], None] = lambda: None
