@@ -141,6 +141,16 @@ class Target:
     call: Callable[[int, pa.Table], None] | None = None
 
 
+def in_kafka(address: str) -> tuple[str, str]:
+    """The servers and the topic of a sink's address.
+
+    >>> in_kafka("localhost:9092/counts")
+    ('localhost:9092', 'counts')
+    """
+    servers, _, topic = address.partition("/")
+    return servers, topic
+
+
 __all__ = [
     "EventTime",
     "KafkaTopic",
@@ -153,4 +163,5 @@ __all__ = [
     "StreamedFrame",
     "Target",
     "Topic",
+    "in_kafka",
 ]

@@ -25,6 +25,7 @@ from headway.engine.kafka.client import partitions_of, wait_known
 from headway.engine.kafka.jars import kafka_jars
 from headway.engine.kafka.sink import MARK, VERSION_MARK
 from headway.errors import TopicError
+from headway.flow.topics import in_kafka
 from headway.testing.processes import LEASH, kill_family
 
 LOWEST_PORT, PORTS = 20_000, 12_000
@@ -187,7 +188,7 @@ def rows_in(address: str) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
 
 def messages_in(address: str) -> Iterator[tuple[dict[str, Any], bytes]]:
     """The committed messages of a topic, as bytes, each with its headers."""
-    servers, _, topic = address.partition("/")
+    servers, topic = in_kafka(address)
     consumer = Consumer(
         {
             "bootstrap.servers": servers,

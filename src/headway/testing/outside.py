@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from headway.clock import SystemClock
 from headway.engine.kafka.client import partitions_of
 from headway.flow.rates import Rate, parse_rate
-from headway.flow.topics import RecordMaker
+from headway.flow.topics import RecordMaker, in_kafka
 
 AT_ONCE = 10_000
 PARTING_S = 30.0
@@ -59,7 +59,7 @@ class Onlooker:
 
 def look_on(address: str, names: tuple[str, str], place: Path, stop: Any, ready: Any) -> None:
     """Note answers until told to stop, then leave them in a file; `names` are key and count."""
-    servers, _, topic = address.partition("/")
+    servers, topic = in_kafka(address)
     consumer = Consumer(
         {
             "bootstrap.servers": servers,

@@ -20,6 +20,7 @@ from headway.engine.kafka.client import LATEST, QUIET, offsets_of, partitions_of
 from headway.engine.kafka.sink import FINAL_MARK, VERSION_MARK, WINDOW_MARK, Header, KafkaSink, Row
 from headway.engine.topics.spool import write_durably
 from headway.errors import TopicError
+from headway.flow.topics import in_kafka
 
 AT_ONCE = 2_000
 POLL_S = 0.2
@@ -45,7 +46,7 @@ class Finals:
     def __init__(
         self, address: str, sink: KafkaSink, kept: Path, clock: Clock | None = None
     ) -> None:
-        self._servers, _, self._topic = address.partition("/")
+        self._servers, self._topic = in_kafka(address)
         self._sink, self._kept = sink, kept
         self._clock = clock or SystemClock()
         self._open: dict[Name, Running] = {}

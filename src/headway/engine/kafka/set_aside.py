@@ -20,6 +20,7 @@ from headway.engine.topics.quarantine import NAME, attempts, read_records, slice
 from headway.engine.topics.spool import write_durably
 from headway.errors import TopicError
 from headway.flow.stream import check_kafka
+from headway.flow.topics import in_kafka
 
 EVERY_S = 1.0
 ENDING_S = 30.0  # how long a run that ends waits for the rest to be told
@@ -37,8 +38,7 @@ class QuarantineTopic:
 
     def __init__(self, folder: Path, address: str, run: str, clock: Clock) -> None:
         found = check_kafka(address)
-        servers, _, topic = found.partition("/")
-        check_topic(servers, topic)
+        check_topic(*in_kafka(found))
         self._folder, self._kept = folder, folder / "told.jsonl"
         # A name that no sink has.
         self._sink = KafkaSink(found, f"{run}~quarantine", clock=clock)

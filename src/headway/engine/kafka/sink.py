@@ -20,6 +20,7 @@ from headway.engine.kafka.client import (
     produce,
 )
 from headway.errors import TopicError
+from headway.flow.topics import in_kafka
 
 MARK = "headway.batch"  # the header that tells a consumer which batch a row belongs to
 VERSION_MARK = "headway.version"  # the one that tells which of two rows of a key is the newer
@@ -56,7 +57,7 @@ class KafkaSink:
         final: bool = False,
         clock: Clock | None = None,
     ) -> None:
-        self._servers, _, self._topic = address.partition("/")
+        self._servers, self._topic = in_kafka(address)
         self._name, self._keys, self._final = f"headway-{name}", tuple(keys), final
         self._clock = clock or SystemClock()
         self._producer: Producer | None = None

@@ -15,6 +15,7 @@ from confluent_kafka import OFFSET_END, TIMESTAMP_CREATE_TIME, Consumer
 
 from headway.clock import Clock, SystemClock
 from headway.engine.kafka.client import QUIET, partitions_of
+from headway.flow.topics import in_kafka
 from headway.measure.latency import Latency
 
 EVERY_S, GLANCE_S, SETTLE_MS = 2.0, 0.12, 30
@@ -28,7 +29,7 @@ class Witness:
     """Takes samples of the time from the sink to a consumer."""
 
     def __init__(self, address: str, clock: Clock | None = None) -> None:
-        self._servers, _, self._topic = address.partition("/")
+        self._servers, self._topic = in_kafka(address)
         self._clock = clock or SystemClock()
         self._taken: list[float] = []
         self._lock = threading.Lock()

@@ -10,7 +10,7 @@ from headway.engine.topics.spooled import OpenSpool
 from headway.errors import FlowError, SchemaMismatch, TopicError
 from headway.flow.columns.peek import peek_schema
 from headway.flow.steps import Sink, Source
-from headway.flow.topics import KafkaTopic, Spooled, StreamedFrame
+from headway.flow.topics import KafkaTopic, Spooled, StreamedFrame, in_kafka
 
 
 def open_topic(source: Source, folder: Path, t0_us: int) -> OpenTopic:
@@ -42,8 +42,7 @@ def check_sink(sink: Sink) -> None:
     if sink.target.kind == "kafka":
         from headway.engine.kafka.client import check_topic
 
-        servers, _, topic = sink.target.address.partition("/")
-        check_topic(servers, topic)
+        check_topic(*in_kafka(sink.target.address))
 
 
 def check_source(source: Source) -> None:

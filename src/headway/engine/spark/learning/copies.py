@@ -19,7 +19,7 @@ from headway.errors import PlanError
 from headway.flow.graph import Flow
 from headway.flow.rates import RateSchedule
 from headway.flow.steps import Sink, Source, Step
-from headway.flow.topics import KafkaTopic
+from headway.flow.topics import KafkaTopic, in_kafka
 
 SAMPLED = 100_000  # as many as the largest batch: keys are as many as in the topic
 
@@ -57,7 +57,7 @@ def copied_step(step: Step) -> Iterator[Step]:
                 # A source goes by the name of its topic.
                 yield replace(step, name=own, topic=replace(topic, name=own, start="earliest"))
         case Sink() if step.target.kind == "kafka":
-            servers, _, name = step.target.address.partition("/")
+            servers, name = in_kafka(step.target.address)
             with borrowed_topic(servers, name) as own:
                 yield replace(step, target=replace(step.target, address=f"{servers}/{own}"))
         case _:

@@ -36,6 +36,7 @@ from headway.engine.spark.settings import Settings
 from headway.errors import FlowError, RunError, SessionError
 from headway.flow.graph import Flow
 from headway.flow.steps import Reduce, Sink, Source
+from headway.flow.topics import in_kafka
 from headway.keep.pacing import Pace
 
 POLL_S = 0.05
@@ -91,7 +92,7 @@ class RealTimeQuery(StartedQuery):
                 self._part, self._read, self._pairs, mapped if self._phases else unstamped
             )
             rows = kafka_rows(compiled.frame, self._keys, self._phases)
-            servers, _, topic = self.sink.target.address.partition("/")
+            servers, topic = in_kafka(self.sink.target.address)
             millis = round(self._knobs.checkpoint_s * 1e3)
             writer = (
                 rows.writeStream.format("kafka")
