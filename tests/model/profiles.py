@@ -27,6 +27,7 @@ def batch_costs(ratios: tuple[float, ...] = (1.0,) * 32, after_s: float = 0.02) 
             "reduce": line(0.03, 5e-6), "publish": line(0.02, 0.0),
         },
         keys=keys, answers=keys, after_s=line(after_s, 0.0), task_s=line(0.1, 4e-6), ratios=ratios,
+        largest=2.0**20,
     )  # fmt: skip
 
 

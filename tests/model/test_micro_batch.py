@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from headway.flow.goals import parse_goal
-from headway.measure.costs.fits import Fit, Growth
+from headway.measure.costs.fits import Fit
 from headway.measure.costs.profile import JobProfile
 from headway.model.candidate import Candidate, Load
 from headway.model.micro_batch import predict_micro_batch
@@ -114,8 +114,7 @@ def test_stragglers_that_are_waited_for_make_windows_later() -> None:
 
 
 def test_nothing_is_promised_of_batches_that_are_far_larger_than_those_seen() -> None:
-    keys = Growth().seen(1_000, 1_000)  # 1,024 records at most
-    small = replace(EVEN, batch=replace(batch_costs(), keys=keys))
+    small = replace(EVEN, batch=replace(batch_costs(), largest=1_024.0))
     assert foretold(200.0, 30.0, small).stable
     assert not foretold(10_000.0, 30.0, small).stable
     assert foretold(10_000.0, 0.5, small).stable

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.measure.costs.batches import BatchCosts, driver_of
+from headway.measure.costs.batches import BatchCosts, driver_of, windows_in
 from headway.measure.costs.fits import Growth
 from headway.measure.costs.profile import JobProfile
 from headway.model.candidate import Candidate
@@ -86,9 +86,7 @@ class Service:
 
     def keys_of(self, rows: Array, lasting_s: Array) -> Array:
         """How many keys batches change."""
-        if not self.window_s:
-            return self.keys.at(rows)
-        touched = 1 + lasting_s / self.window_s
+        touched = windows_in(lasting_s, self.window_s)
         return np.asarray(self.keys.at(rows / touched) * touched)
 
     def closing_s(self, rows: Array) -> Array:
@@ -116,7 +114,7 @@ class Service:
 
 def largest_of(profile: JobProfile, candidate: Candidate) -> float:
     """How large a batch something is promised of: its tasks get as much as was seen, or more."""
-    seen = max((2.0**power for power, *_ in profile.batch.keys.steps), default=LARGEST)
+    seen = profile.batch.largest or LARGEST
     share = max(1.0, candidate.lanes.cores / profile.lanes.cores)
     return float(min(LARGEST, REACH * seen * share))
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from math import log2
-from typing import Any
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from headway.measure.batches import BatchLine
 from headway.measure.costs.fits import Fit, Growth, Line
@@ -23,10 +26,11 @@ ANSWERING = 0.05  # how much one batch tells about how many have answers
 RATIOS = 256  # how many batches tell how far batches lie from the line
 LONGEST_AFTER_S = 5.0  # what lies longer between two batches is a stop, not Spark
 STRAY = 1.8  # a batch that took so many times what was expected says nothing about the line
-GIVEN = 16  # batches whose size was given, after which no others are learned from
+GIVEN = 10  # batches whose size was given, after which no others are learned from
 PUNCTUAL = 1.1  # times the interval, up to which a batch began when its clock said so
 ODD = 2.0  # times the usual ratio, as which one counts that is higher still
 SETTLED = 8  # batches before which nothing is called stray
+Seconds = TypeVar("Seconds", float, NDArray[np.float64])  # one, or many at once
 FITS = ("task_s", "shuffle_bytes", "memory_bytes", "after_s")
 GROWTHS = ("keys", "answers")
 
@@ -84,6 +88,7 @@ class BatchCosts:
     ratios         how many times longer than expected batches took, the newest last
     arrivals       moments of the times between arrivals
     answering      the share of batches that have answers: windows are told when they close
+    largest        records of the largest batch that was learned from
     """
 
     batches: int = 0
@@ -100,24 +105,21 @@ class BatchCosts:
     arrivals: Moments = field(default_factory=Moments)
     answering: float = 1.0
     window_s: float = 0.0
+    largest: float = 0.0
 
     def seen(self, line: BatchLine, lanes: Lanes, fade: float = FADE) -> BatchCosts:
         """The costs with one more batch; one that tells nothing changes nothing.
 
-        What was seen before counts by the share `fade` of what it counted.
+        What it cost before counts by the share `fade` of what it counted.
         """
         if not line.rows or not line.phases:
             return self
         work, rows = line.work, line.rows
-        window_s = work.get("window_s", self.window_s)
-        touched = windows_in(float(line.latency["max"]) - float(line.latency["min"]), window_s)
-        keys = work.get("keys", 0.0) or float(rows)
-        size = BatchSize(rows, keys, line.answers, line.readers, lanes)
-        spent_s = {n: p["mean"] for n, p in line.phases.items() if n not in NOT_COSTS}
+        touched, size, spent_s = self._touched(line), size_of(line, lanes), spent_in(line)
         whole_s, expected_s = sum(spent_s.values()), self.batch_s(size)
         known = replace(self, batches=self.batches + 1, records=self.records + rows)
         # Of a size that is new nothing was expected: it cannot be stray, and it tells the most.
-        if self.batches >= SETTLED and self.knows(rows / touched, least=0.5):
+        if self.batches >= SETTLED and self.knows(line, least=0.5):
             ratio = round(whole_s / max(expected_s, 1e-6), 4)
             known = replace(known, ratios=(*self.ratios, ratio)[-RATIOS:])
             if whole_s > STRAY * max(expected_s, self._pooled_s(size)):
@@ -130,13 +132,16 @@ class BatchCosts:
             known,
             phases_s={n: fit.faded(fade).seen(*points[n]) for n, fit in fits.items()},
             mapped_s=self.mapped_s.seen(line.readers, mapped, fade),
-            keys=self.keys.faded(fade).seen(rows / touched, keys / touched),
-            window_s=window_s,
+            keys=self.keys.faded(fade).seen(rows / touched, size.keys / touched),
+            window_s=work.get("window_s", self.window_s),
+            largest=max(self.largest, float(rows)),
             answers=self.answers.faded(fade).seen(rows, line.answers),
             answering=self.answering + (float(line.answers > 0) - self.answering) * ANSWERING,
-            task_s=with_work(self.task_s, rows, work, "task_s"),
-            shuffle_bytes=with_work(self.shuffle_bytes, rows, work, "shuffle_bytes"),
-            memory_bytes=with_work(self.memory_bytes, work.get("states", 0), work, "memory_bytes"),
+            task_s=with_work(self.task_s.faded(fade), rows, work, "task_s"),
+            shuffle_bytes=with_work(self.shuffle_bytes.faded(fade), rows, work, "shuffle_bytes"),
+            memory_bytes=with_work(
+                self.memory_bytes.faded(fade), work.get("states", 0), work, "memory_bytes"
+            ),
             arrivals=Moments.together([self.arrivals, came]),
         )
 
@@ -148,10 +153,8 @@ class BatchCosts:
         """
         if not line.rows or not line.phases:
             return self
-        spent_s = sum(p["mean"] for n, p in line.phases.items() if n not in NOT_COSTS)
-        keys = line.work.get("keys", 0.0) or float(line.rows)
-        size = BatchSize(line.rows, keys, line.answers, line.readers, lanes)
-        ratio = round(spent_s / max(self.batch_s(size), 1e-6), 4)
+        expected_s = self.batch_s(size_of(line, lanes))
+        ratio = round(sum(spent_in(line).values()) / max(expected_s, 1e-6), 4)
         known = replace(self, batches=self.batches + 1, records=self.records + line.rows)
         usual = sorted(self.ratios)[len(self.ratios) // 2] if self.ratios else ratio
         # One that the machine stood still in says nothing of the next; if it goes on, most do.
@@ -159,10 +162,16 @@ class BatchCosts:
             ratio = round(ODD * usual, 4)
         return replace(known, ratios=(*self.ratios, ratio)[-keep:])
 
-    def knows(self, rows: float, least: float = 4.0) -> bool:
-        """Whether batches of about this size were seen."""
+    def knows(self, line: BatchLine, least: float = 4.0) -> bool:
+        """Whether batches of about the size of this one were seen."""
         powers = {power: weight for power, weight, *_ in self.keys.steps}
+        rows = line.rows / self._touched(line)
         return rows > 0 and powers.get(round(log2(rows)), 0.0) >= least
+
+    def _touched(self, line: BatchLine) -> float:
+        """How many windows the records of a batch touch, on average."""
+        lasting_s = float(line.latency["max"]) - float(line.latency["min"])
+        return windows_in(lasting_s, line.work.get("window_s", self.window_s))
 
     def followed(self, before: BatchLine, after: BatchLine) -> BatchCosts:
         """The costs with the time between two batches, if nothing but Spark lay in between."""
@@ -213,6 +222,7 @@ class BatchCosts:
             arrivals=Moments.together([self.arrivals.faded(keep), newer.arrivals]),
             answering=newer.answering,
             window_s=newer.window_s or self.window_s,
+            largest=max(self.largest, newer.largest),
             **{n: getattr(self, n).together(getattr(newer, n), keep) for n in (*GROWTHS, *FITS)},
         )
 
@@ -227,6 +237,7 @@ class BatchCosts:
             "arrivals": self.arrivals.as_dict(),
             "answering": self.answering,
             "window_s": self.window_s,
+            "largest": self.largest,
             **{name: getattr(self, name).as_dict() for name in FITS},
             **{name: [list(step) for step in getattr(self, name).steps] for name in GROWTHS},
         }
@@ -246,22 +257,34 @@ class BatchCosts:
             arrivals=Moments.from_dict(kept["arrivals"]),
             answering=float(kept["answering"]),
             window_s=float(kept["window_s"]),
+            largest=float(kept["largest"]),
             **parts,
         )
 
 
-def windows_in(lasting_s: float, window_s: float) -> float:
+def size_of(line: BatchLine, lanes: Lanes) -> BatchSize:
+    """How large a batch was; where nobody has counted keys, each record has its own."""
+    keys = line.work.get("keys", 0.0) or float(line.rows)
+    return BatchSize(line.rows, keys, line.answers, line.readers, lanes)
+
+
+def spent_in(line: BatchLine) -> dict[str, float]:
+    """What a batch spent in each phase that costs something."""
+    return {name: p["mean"] for name, p in line.phases.items() if name not in NOT_COSTS}
+
+
+def windows_in(lasting_s: Seconds, window_s: float) -> Seconds:
     """How many windows records touch, on average, that come within so many seconds.
 
     >>> windows_in(3.0, 2.0), windows_in(3.0, 0.0)
     (2.5, 1.0)
     """
-    return 1.0 + max(0.0, lasting_s) / window_s if window_s else 1.0
+    return 1.0 + (lasting_s / window_s if window_s else 0.0 * lasting_s)
 
 
 def with_work(fit: Fit, x: float, work: Mapping[str, float], name: str) -> Fit:
     """A fit with what was done in a batch, where that is known."""
-    return fit.faded(FADE).seen(x, work[name]) if name in work else fit
+    return fit.seen(x, work[name]) if name in work else fit
 
 
 def batch_costs(lines: Iterable[BatchLine], lanes: Lanes) -> BatchCosts:

@@ -87,7 +87,7 @@ class Learned:
         known = of_mode(lines, query, "micro-batch")[WARM["micro-batch"] :]
         fresh = [line for line in known if line.published_s > self.newest_s]
         for before, line in zip([None, *fresh], fresh, strict=False):
-            if batch.batches < LEARNING or not batch.knows(line.rows):
+            if batch.batches < LEARNING or not batch.knows(line):
                 batch = batch.seen(line, lanes, 1.0)
             else:
                 batch = batch.judged(line, lanes, RECENT)
