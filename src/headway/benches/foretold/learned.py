@@ -15,7 +15,7 @@ from headway.workloads.words import split_words
 
 CORES = 2
 FIRST_WARM_S, QUICK_WARM_S = 70.0, 8.0
-# The rate at which each workload is profiled; it is then measured at four times as much, or more.
+# The rate at which each workload is learned first; others are multiples of it.
 PROFILED = {"sessions": 6_000.0, "words": 5_000.0, "windows": 5_000.0}
 
 

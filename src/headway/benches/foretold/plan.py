@@ -20,9 +20,10 @@ from headway.benches.foretold.thumb import (
     planned,
     promise,
     row_of,
+    step_of,
     value_of,
 )
-from headway.benches.foretold.workbench import Measured, Setting, Step, Workbench
+from headway.benches.foretold.workbench import Measured, Setting, Workbench
 from headway.benches.options import BenchOptions, progress
 from headway.flow.goals import Goal, parse_goal
 from headway.measure.costs.profile import JobProfile
@@ -39,7 +40,6 @@ LIMITS = (0.7, 1.3, 1.8, 2.5)
 # Of the rate that a plan promises; it answers for what is up to 1.
 AROUND = (0.85, 1.0, 1.1, 1.25)
 CELLS = 4  # of each workload in a run that is not whole
-STEP_S, WARM_S = 4.5, 1.5
 PASSES = 2  # of each setting; what others do on the machine only ever adds, so the lower one counts
 
 
@@ -87,8 +87,8 @@ def judged(
     plan = promised_by(profile, goals[-1], PROFILED[name] * TIMES[-1])
     settings = sorted(tried(plan, cells, options), key=gently)
     passes = 1 if options.quick else PASSES
-    seen = bench.measure([Step(each, STEP_S, WARM_S) for each in settings] * passes)
     goal = goals[-1]
+    seen = bench.measure([step_of(each, goal, profile) for each in settings] * passes)
     return {
         "goal": str(goal),
         "measured": [

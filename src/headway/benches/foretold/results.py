@@ -130,11 +130,12 @@ def thumb_part(found: dict[str, Any]) -> str:
             for who, kind in (("rule, at first", "first"), ("plan", "plans"), ("rule", "rules"))
             for row in sorted(each[kind], key=lambda r: (r["rate_per_s"], r["interval_s"]))
         ]  # fmt: skip
+        promised = "promises" if each["promised"] else "does not promise"
         parts.append(
             f"{name}, {each['goal']}: the plan keeps it up to {each['plan_rate']:,.0f} records/s, "
-            f"the best rule up to {each['best_rule_rate']:,.0f}. At the "
-            f"{each['promised_per_s']:,.0f} that the plan promises, {each['rules_met']} of "
-            f"{each['rules_tried']} rules keep it at first.\n"
+            f"the best rule up to {each['best_rule_rate']:,.0f}. At {each['rate_per_s']:,.0f}, "
+            f"which the plan {promised}, {each['rules_met']} of {each['rules_tried']} rules keep "
+            "it at first.\n"
         )
         parts.append(table(["who", "records/s", "interval", "measured"], rows) + "\n")
     return "\n".join(parts)

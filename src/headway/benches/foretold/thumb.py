@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from statistics import median_high
+from statistics import median
 from typing import Any
 
 from headway.benches.foretold.figures import rivals
 from headway.benches.foretold.learned import CORES, PROFILED, workbenches
-from headway.benches.foretold.workbench import Measured, Setting, Step, Workbench
+from headway.benches.foretold.workbench import (
+    REST_S,
+    Measured,
+    Setting,
+    Step,
+    Workbench,
+    foretell,
+)
 from headway.benches.options import Bar, BenchOptions, progress
 from headway.flow.goals import Goal, parse_goal
 from headway.measure.costs.profile import JobProfile
@@ -22,11 +29,13 @@ SENTENCE = "The plan against nine rules of thumb on three workloads, at rising r
 GOALS = {"sessions": "mean <= 500ms", "words": "p99 <= 1s", "windows": "p99 <= 3s per window"}
 RULES_S = (0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
 EASE = 1.5  # times the lowest latency that the planner sees, below which no goal is raced under
-STEP_S, WARM_S, BATCHES = 4.0, 1.5, 3
-SURE, TOP = 0.95, 32.0  # of the rate that a plan promises, which is at most so many times the first
-RACE = (0.8, 1.0, 1.25, 1.6)  # times that rate: the plan's way against the best of the rules
-BEST, PASSES = 2, 2  # rules that are raced, and how often; the median counts, for each alike
-BEST_FULL, PASSES_FULL = 3, 4
+STEP_S, WARM_S, BATCHES = 3.5, 1.5, 3
+WINDOWED_S = 3.5  # more where a goal is about windows, so that several end
+SURE = 0.95  # of the rate that a plan promises
+LEAST, TOP = 0.1, 32.0  # times the first rate: who promises less refuses, and nobody is tried above
+RACE, RACE_FULL = (1.0, 1.25, 1.6), (0.8, 1.0, 1.15, 1.3, 1.6)  # times the rate that is promised
+PASSES, PASSES_FULL = 3, 5  # of a race; the median counts, for each alike
+BUSY, LONG_REST_S = 0.8, 6.0  # of saturation, beyond which a step is followed by so long a rest
 
 
 def run(options: BenchOptions) -> dict[str, Any]:
@@ -60,20 +69,29 @@ def rivalry(
     """
     goal, rules = goal_of(name, profile), RULES_S[:3] if options.quick else RULES_S
     most, chosen = promise(profile, goal)
-    most = round(min(PROFILED[name] * TOP, SURE * most)) or PROFILED[name]
-    way = Setting(most, chosen.interval_s, chosen.mappers) if chosen else None
-    first = [step_of(Setting(most, every, CORES)) for every in rules]
-    seen = bench.measure(sorted(first, key=lambda step: gently(step.setting)))
+    chosen = chosen if most >= LEAST * PROFILED[name] else None
+    rate = round(min(PROFILED[name] * TOP, SURE * most)) if chosen else PROFILED[name]
+    way = Setting(rate, chosen.interval_s, chosen.mappers) if chosen else None
+    first = [Setting(rate, every, CORES) for every in sorted(rules, reverse=True)]
+    seen = bench.measure([step_of(each, goal, profile) for each in first])
     bar.advance(note=f"{name} at what was promised")
-    best = sorted(seen, key=lambda each: value_of(goal, each))
-    best = best[: BEST_FULL if options.full else BEST]
-    ways = [*([way] if way else []), *(each.setting for each in best)]
-    times = RACE[1:2] if options.quick else RACE
-    race = [replace(each, rate_per_s=round(most * share)) for share in times for each in ways]
-    passes = 1 if options.quick else PASSES_FULL if options.full else PASSES
-    raced = bench.measure([step_of(each) for each in dict.fromkeys(race)] * passes)
+    best = min(seen, key=lambda each: value_of(goal, each)).setting
+    ways = [best] if way is None else [way, best]
+    raced = bench.measure([step_of(each, goal, profile) for each in race_of(ways, options)])
     bar.advance(note=f"{name} raced")
     return verdict(goal, way, medians(goal, seen), medians(goal, raced))
+
+
+def race_of(ways: list[Setting], options: BenchOptions) -> list[Setting]:
+    """Every way at rising rates, time and again, by turns: who was first is last the next time."""
+    times = RACE[:1] if options.quick else RACE_FULL if options.full else RACE
+    passes = 1 if options.quick else PASSES_FULL if options.full else PASSES
+    return [
+        replace(way, rate_per_s=round(way.rate_per_s * share))
+        for turn in range(passes)
+        for share in times
+        for way in dict.fromkeys(ways[:: -1 if turn % 2 else 1])
+    ]
 
 
 def medians(goal: Goal, seen: list[Measured]) -> dict[Setting, float]:
@@ -81,7 +99,7 @@ def medians(goal: Goal, seen: list[Measured]) -> dict[Setting, float]:
     found: dict[Setting, list[float]] = {}
     for each in seen:
         found.setdefault(each.setting, []).append(value_of(goal, each))
-    return {setting: median_high(values) for setting, values in found.items()}
+    return {setting: median(values) for setting, values in found.items()}
 
 
 def planned(profile: JobProfile, goal: Goal, rate_per_s: float) -> Setting | None:
@@ -129,9 +147,12 @@ def value_of(goal: Goal, seen: Measured) -> float:
     return latency.mean_s if goal.quantile is None else latency.quantile(goal.quantile)
 
 
-def step_of(setting: Setting) -> Step:
-    """A setting, held for so long that several of its batches can be seen."""
-    return Step(setting, max(STEP_S, WARM_S + BATCHES * setting.interval_s), WARM_S)
+def step_of(setting: Setting, goal: Goal, profile: JobProfile) -> Step:
+    """A setting, held for so long that several of its batches, or windows, can be seen."""
+    seconds = max(STEP_S, WARM_S + BATCHES * setting.interval_s)
+    seconds += WINDOWED_S if goal.per == "window" else 0.0
+    busy = setting.rate_per_s > BUSY * foretell(profile, setting).saturation_per_s
+    return Step(setting, seconds, WARM_S, rest_s=LONG_REST_S if busy else REST_S)
 
 
 def verdict(
@@ -140,18 +161,16 @@ def verdict(
     """Who kept the goal up to which rate; a plan that is what a rule says counts for both."""
     plans = {s: v for s, v in raced.items() if way and way_of(s) == way_of(way)}
     rules = {s: v for s, v in raced.items() if s.readers == CORES and s.interval_s in RULES_S}
-    each_rule = [
-        {s: v for s, v in rules.items() if way_of(s) == one} for one in {way_of(s) for s in rules}
-    ]
     kept = [s for s, v in first.items() if goal.met_by(v)]
     held = [v for s, v in plans.items() if way and s.rate_per_s <= way.rate_per_s]
     return {
         "goal": str(goal),
         # A goal that the planner refuses although a rule keeps it counts as missed.
         "plan_met": all(map(goal.met_by, held)) if way else not kept,
-        "promised_per_s": way.rate_per_s if way else 0.0,
+        "promised": way is not None,
+        "rate_per_s": next(iter(first)).rate_per_s,
         "plan_rate": carried(goal, plans),
-        "best_rule_rate": max((carried(goal, rule) for rule in each_rule), default=0.0),
+        "best_rule_rate": carried(goal, rules),
         "rules_met": len(kept),
         "rules_tried": len(first),
         "first": [row_of(setting, value) for setting, value in first.items()],
@@ -173,15 +192,14 @@ def carried(goal: Goal, values: dict[Setting, float]) -> float:
     >>> carried(parse_goal("mean <= 1s"), late)
     15000.0
     """
-    rows = sorted((s.rate_per_s, late_s) for s, late_s in values.items())
-    kept = [place for place, (_, late_s) in enumerate(rows) if goal.met_by(late_s)]
-    if not kept:
-        return 0.0
-    rate, late_s = rows[kept[-1]]
-    if kept[-1] + 1 == len(rows) or rows[kept[-1] + 1][1] == float("inf"):
-        return float(rate)
-    above, later_s = rows[kept[-1] + 1]
-    return round(rate + (above - rate) * (goal.limit_s - late_s) / (later_s - late_s), 1)
+    rate, last_s = 0.0, 0.0
+    for above, late_s in sorted((s.rate_per_s, late_s) for s, late_s in values.items()):
+        if not goal.met_by(late_s):
+            known = rate and late_s < float("inf")
+            share = (goal.limit_s - last_s) / (late_s - last_s) if known else 0.0
+            return round(rate + (above - rate) * share, 1)
+        rate, last_s = above, late_s
+    return float(rate)
 
 
 def row_of(setting: Setting, value: float) -> dict[str, float | None]:

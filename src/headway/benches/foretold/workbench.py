@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -30,10 +30,11 @@ PATIENCE_S = 120.0
 # so slow that they make the size of a batch, and one turn without, for what lies between batches.
 PROFILED_S = {0.0: 3.0, 1.0: 5.0, 3.0: 10.0}
 WARM_S, WARM_SHARE = 16.0, 0.2  # how long a flow is warmed up, for half of it with so few records
-LEARNED = (1.0, 8.0)  # times a rate: few records tell what is fixed, many what each one adds
+# Times a rate: many records tell what each one adds. Few tell what is fixed, and need less time.
+MANY, LONG_S = 8.0, 10.0
 JUDGED, JUDGED_S = ((0.25, 2), (0.6, 1), (0.25, 1), (0.6, 2)), 6.0
 RECENT = 20  # batches that tell how costs have changed: those of the last two judged steps
-DRAIN_S, LULL = 2.0, 0.02  # how long the rate is this share of the next one, before each step
+REST_S, LULL = 2.0, 0.02  # how long after a step hardly a record comes, this share of the next rate
 LEAST = 0.4  # the share of a step's records that batches wholly within it must have
 GROWN, SLACK_S = 1.5, 0.1  # how much later the end of a step may be than its beginning
 
@@ -68,6 +69,7 @@ class Step:
     warm_s: float
     learned: bool = False  # whether a profile is made of it
     judged: bool = False  # whether it tells how costs have changed since
+    rest_s: float = REST_S  # how long hardly a record comes after it
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,28 +93,23 @@ class Workbench:
 
     def learned(self, rate_per_s: float, quick: bool) -> JobProfile:
         """What a run learns of itself within its first minutes: what a first plan is made of."""
-        steps = warming(rate_per_s, WARM_S / 4 if quick else WARM_S)
-        for times in LEARNED[1:] if quick else LEARNED:
-            turns = turns_at(rate_per_s * times)
-            steps += turns[: len(PROFILED_S)] if quick else turns
-        last = Setting(rate_per_s * LEARNED[-1], 0.0, 2)
-        return self.trial([*steps, Step(last, DRAIN_S, 0.0)])[-1].known
+        many = turns_at(rate_per_s * MANY)
+        few = [] if quick else [turn for turn in turns_at(rate_per_s) if turn.seconds < LONG_S]
+        steps = [*warming(rate_per_s, WARM_S / 4 if quick else WARM_S), *few]
+        steps += many[: len(PROFILED_S)] if quick else many
+        return self.trial([*steps, Step(steps[-1].setting, REST_S, 0.0)])[-1].known
 
-    def measure(
-        self, steps: Sequence[Step], seen: Callable[[], None] = lambda: None
-    ) -> list[Measured]:
+    def measure(self, steps: Sequence[Step]) -> list[Measured]:
         """Run a flow through steps, and say how late answers were in each."""
-        return self.trial(drained(steps), seen)
+        return self.trial(drained(steps))
 
-    def trial(
-        self, steps: Sequence[Step], seen: Callable[[], None] = lambda: None
-    ) -> list[Measured]:
+    def trial(self, steps: Sequence[Step]) -> list[Measured]:
         """Run a flow through steps: what came of those to measure, and what was known before each.
 
         Steps to learn from make the profile; steps to judge by keep it up to date, as the keeper
         does while a flow runs: by how many times longer than expected their batches took.
         """
-        lines, begun_s, handle = self._run(steps, seen)
+        lines, begun_s, handle = self._run(steps)
         flow, lanes = handle.flow.fingerprint, handle.lanes
         found: list[Measured] = []
         kept: list[BatchLine] = []
@@ -131,9 +128,7 @@ class Workbench:
             begun_s += step.seconds
         return found
 
-    def _run(
-        self, steps: Sequence[Step], seen: Callable[[], None] = lambda: None
-    ) -> tuple[list[BatchLine], float, RunHandle]:
+    def _run(self, steps: Sequence[Step]) -> tuple[list[BatchLine], float, RunHandle]:
         self._runs += 1
         build = self._workload.native or self._workload.pair
         assert build is not None
@@ -147,7 +142,7 @@ class Workbench:
         settings = Settings(pace=pace)
         with run(flow, folder=folder, session=self._spark, settings=settings) as handle:
             begun_s = self._began(handle)
-            self._steer(handle, steps, begun_s, seen)
+            self._steer(handle, steps, begun_s)
             handle.wait(PATIENCE_S)
         return handle.lines(), begun_s, handle
 
@@ -161,9 +156,7 @@ class Workbench:
         first = next(line for line in handle.lines() if line.rows)
         return first.published_s - float(first.latency["max"])
 
-    def _steer(
-        self, handle: RunHandle, steps: Sequence[Step], begun_s: float, seen: Callable[[], None]
-    ) -> None:
+    def _steer(self, handle: RunHandle, steps: Sequence[Step], begun_s: float) -> None:
         """Give each step its pace when its time has come."""
         over, at_s = threading.Event(), begun_s
         for step in steps:
@@ -171,7 +164,6 @@ class Workbench:
             wanted = step.setting
             handle.set_pace(interval=f"{wanted.interval_s}s", readers=wanted.readers)
             at_s += step.seconds
-            seen()
 
 
 def turns_at(rate_per_s: float) -> list[Step]:
@@ -209,9 +201,11 @@ def learned_first(wanted: Sequence[Step], rate_per_s: float, rounds: int) -> lis
 def drained(steps: Sequence[Step]) -> list[Step]:
     """Steps with a lull before each, so that none pays for what the one before has left."""
     found: list[Step] = []
+    rest_s = REST_S
     for step in steps:
         lull = Setting(step.setting.rate_per_s * LULL, step.setting.interval_s, 2)
-        found += [Step(lull, DRAIN_S, DRAIN_S), step]
+        found += [Step(lull, rest_s, rest_s), step]
+        rest_s = step.rest_s
     return found
 
 
@@ -250,7 +244,7 @@ def measured(step: Step, lines: Sequence[BatchLine], begun_s: float) -> Measured
         line
         for line in lines
         if line.window_latency.get("count")
-        and begun_s + step.warm_s <= line.published_s <= begun_s + step.seconds
+        and begun_s + step.warm_s <= ended_s(line) <= begun_s + step.seconds
     ]
     windows = Latency.of(
         np.repeat(
@@ -259,6 +253,11 @@ def measured(step: Step, lines: Sequence[BatchLine], begun_s: float) -> Measured
         )
     )
     return Measured(step.setting, records, windows, kept_up(step, own, begun_s), phases_in(own))
+
+
+def ended_s(line: BatchLine) -> float:
+    """When the windows ended, on average, that a batch has told."""
+    return line.published_s - float(line.window_latency["mean"])
 
 
 def phases_in(lines: Sequence[BatchLine]) -> dict[str, float]:
