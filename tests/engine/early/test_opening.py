@@ -12,7 +12,7 @@ from headway.early.chunks import Chunk
 from headway.engine.early import opening, storage
 from headway.engine.early.ask import ask, progress
 from headway.engine.early.evaluate import SqlPlan
-from headway.engine.early.opening import PLAIN, Clusters, _opened
+from headway.engine.early.opening import PLAIN, Clusters, _opened, keep_open
 from headway.engine.early.storage import Stored, open_stored, view_upto
 from headway.errors import QueryError
 from headway.measure.costs.lanes import Lanes
@@ -152,6 +152,20 @@ def test_files_stay_open_for_the_next_question_but_not_for_ever(
     assert spark.catalog.tableExists(others[0])
     assert not spark.catalog.tableExists(view)
     assert spark.table(view_upto(spark, stored, 1)).count() == 50
+
+
+def test_who_opens_the_same_files_at_the_same_time_gets_the_same_view(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    stored = progress(keyed(spark, 50), by="k", points=2, folder=tmp_path / "t")
+    first = view_upto(spark, stored, 0)
+    key = next(key for key, view in _opened.items() if view == first)
+    spark.range(3).createGlobalTempView("hwrows_late")
+    late = first.rpartition(".")[0] + ".`hwrows_late`"
+    assert spark.catalog.tableExists(late)
+    assert keep_open(spark, key, late) == first
+    assert not spark.catalog.tableExists(late)
+    assert spark.catalog.tableExists(first)
 
 
 def test_keys_from_two_tables_in_a_union_are_one_group(spark: SparkSession, tmp_path: Path) -> None:

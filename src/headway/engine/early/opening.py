@@ -77,19 +77,22 @@ def open_files(
     dataset = spark._jvm.org.apache.spark.sql.classic.Dataset  # type: ignore[union-attr]
     dataset.ofRows(spark._jsparkSession, plan).createGlobalTempView(view)
     name = f"`{spark.conf.get('spark.sql.globalTempDatabase')}`.`{view}`"
-    keep_open(spark, key, name)
-    return name
+    return keep_open(spark, key, name)
 
 
-def keep_open(spark: SparkSession, key: tuple[object, ...], name: str) -> None:
-    """Keep a view, in place of those that nobody has asked for, or whose Spark is gone."""
+def keep_open(spark: SparkSession, key: tuple[object, ...], name: str) -> str:
+    """Keep a view, in place of those that nobody has asked for, or whose Spark is gone.
+
+    Who opens the same files at the same time gets the view that was there first.
+    """
     with _lock:
         for other in [one for one in _opened if one[0] != key[0]]:
             del _opened[other]
-        _opened[key] = name
+        kept = _opened.setdefault(key, name)
         gone = [_opened.popitem(last=False)[1] for _ in range(len(_opened) - OPEN)]
-    for each in gone:
+    for each in [*gone, *([name] if kept != name else [])]:
         spark.sql(f"DROP VIEW IF EXISTS {each}")
+    return kept
 
 
 def apart(spark: SparkSession, plan: Any, clusters: Clusters, in_order: bool) -> Any:

@@ -59,6 +59,10 @@ class ReducerPlan:
         return self.forgets
 
     @property
+    def one_job(self) -> bool:
+        return True
+
+    @property
     def states(self) -> States:
         return States()
 
