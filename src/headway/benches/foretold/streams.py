@@ -21,8 +21,8 @@ from headway.testing.broker import Broker
 from headway.workloads.makers.keyed import Keyed
 
 WARM_S, WARM_PER_S, SKIPPED_S = 50.0, 4_000.0, 4.0  # Java learns from many records
-MEASURED_S = 30.0  # of each rate, about
-PAUSES = 2  # that a new job has made before it is measured, at least
+MEASURED_S = 40.0  # of each rate, about
+PAUSES = 5  # that a new job has made before it is measured, at least: they take ever less time
 PAUSE_S = 0.2  # by how much longer than its checkpoint interval a cycle takes
 CHECKPOINT_S = 10.0
 LEARNED = (1_000.0, 2_000.0)  # the rates that a profile is made at
@@ -73,8 +73,8 @@ def measure_streams(place: Path, full: bool, foretell: Foretell) -> list[dict[st
     learning = Stream("count", PLAIN, RATES)
     others = [
         Stream("count", SLOWER, (1_000.0, 4_000.0)),
-        Stream("count", replace(PLAIN, checkpoint_s=25.0), (1_000.0, 4_000.0)),
-        Stream("count", replace(PLAIN, checkpoint_s=60.0), (500.0, 4_000.0)),
+        Stream("count", replace(PLAIN, checkpoint_s=20.0), (1_000.0, 4_000.0)),
+        Stream("count", replace(PLAIN, checkpoint_s=40.0), (500.0, 4_000.0)),
     ]
     found: list[dict[str, Any]] = []
     with Broker() as broker:

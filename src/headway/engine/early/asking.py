@@ -113,7 +113,7 @@ class Asking:
         for chunk, found in kept:
             rows = self._with(rows, found)
             yield from self._answers(chunk, rows)
-        if not kept and not under and self.points > 1 and schedule.is_settled:
+        if not kept and not under and self.points > 1:
             threading.Thread(target=self.look_ahead, daemon=True).start()
         for chunk, found in self._computed(schedule, len(kept)):
             if journal is not None:

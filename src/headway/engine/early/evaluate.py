@@ -77,11 +77,6 @@ class SqlPlan:
         return self.forgets or self.keeping is not None
 
     @property
-    def one_job(self) -> bool:
-        """Whether one job answers all points of a chunk."""
-        return self.query is not None
-
-    @property
     def contract(self) -> Contract:
         """What is known of the progress of the answer's rows, by the names it gives columns."""
         if self.query is None:

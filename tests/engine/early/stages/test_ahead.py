@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from headway.early.chunks import Budget, Chunk
+from headway.early.chunks import Chunk
 from headway.engine.early.ask import ask, progress
 from headway.engine.early.evaluate import SqlPlan
 from headway.engine.early.stages.ahead import Ahead
@@ -59,25 +59,6 @@ def test_what_depends_on_the_chunk_before_is_not(
 ) -> None:
     assert len(list(ask(sql, {"t": stored}, chunk=chunk, spark=spark))) == 5
     assert [planned for _, planned in taken] == [False] * len(taken)
-
-
-def test_while_the_first_point_is_answered_all_the_others_are_planned(
-    spark: SparkSession, stored: Stored, taken: list[tuple[Chunk, bool]]
-) -> None:
-    answers = list(ask(OVERALL, {"t": stored}, spark=spark))
-    # So few rows are soon read: the second job is the last.
-    assert taken == [(Chunk(0, 0), False), (Chunk(1, 4), True)]
-    by_point = list(ask(OVERALL, {"t": stored}, chunk=1, spark=spark))
-    assert [one.fingerprint for one in answers] == [one.fingerprint for one in by_point]
-
-
-def test_a_guess_that_is_wrong_is_dropped(
-    spark: SparkSession, stored: Stored, taken: list[tuple[Chunk, bool]]
-) -> None:
-    budget = Budget(total=1e9)  # so that chunks grow: 0, 1 to 2, 3 to 4
-    answers = list(ask(OVERALL, {"t": stored}, budget=budget, spark=spark))
-    assert taken == [(Chunk(0, 0), False), (Chunk(1, 2), False), (Chunk(3, 4), False)]
-    assert len(answers) == 5
 
 
 def test_what_fails_ahead_is_told_where_it_is_computed(

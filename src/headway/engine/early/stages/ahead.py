@@ -1,8 +1,7 @@
 """The next chunk planned while Spark computes the one before it.
 
 To plan a job takes one core, and a job of one point is soon done: where points are answered by jobs
-of their own, half of the time would go by with a core at rest. While the first point is answered,
-how far the next job goes is not decided; to the end is what it mostly is, so that is planned.
+of their own, half of the time would go by with a core at rest.
 """
 
 from __future__ import annotations
@@ -25,21 +24,17 @@ class Ahead:
 
     def __init__(self, stage: Stage) -> None:
         self._stage = stage
-        self._chunk: Chunk | None = None
         self._found: dict[Chunk, DataFrame] = {}
         self._thread: threading.Thread | None = None
 
-    def begin(self, chunk: Chunk, guessed: bool = False) -> None:
-        """Plan a chunk from now on; a guessed one only where that leaves no trace."""
-        self.wait()
-        self._chunk = chunk
-        self._thread = threading.Thread(target=self._plan, args=(chunk, guessed), daemon=True)
+    def begin(self, chunk: Chunk) -> None:
+        """Plan a chunk from now on."""
+        self._thread = threading.Thread(target=self._plan, args=(chunk,), daemon=True)
         self._thread.start()
 
     def take(self, chunk: Chunk) -> DataFrame | None:
         """The rows of a chunk, not computed yet; None if nobody has planned it."""
-        if chunk == self._chunk:
-            self.wait()
+        self.wait()
         return self._found.pop(chunk, None)
 
     def wait(self) -> None:
@@ -48,18 +43,10 @@ class Ahead:
             self._thread.join()
             self._thread = None
 
-    def _plan(self, chunk: Chunk, guessed: bool) -> None:
+    def _plan(self, chunk: Chunk) -> None:
         # Whatever fails here fails again where the chunk is computed, and is told there.
         with suppress(HeadwayError, Py4JError, PySparkException, OSError):
-            plan = self._stage.plan
-            if guessed and (plan.slices or not plan.one_job):
-                self._stage.look_ahead()
-            else:
-                self._found = {chunk: planned(plan.frame(chunk))}
-
-
-def planned(frame: DataFrame) -> DataFrame:
-    """The same rows, with all that Spark decides before it computes them decided."""
-    execution: Any = frame._jdf.queryExecution()
-    execution.executedPlan()
-    return frame
+            frame = self._stage.plan.frame(chunk)
+            execution: Any = frame._jdf.queryExecution()
+            execution.executedPlan()
+            self._found = {chunk: frame}

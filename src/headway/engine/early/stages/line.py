@@ -18,7 +18,7 @@ from pyspark import InheritableThread
 from headway.clock import Clock
 from headway.early.chunks import Chunk
 from headway.early.progress import FOREVER
-from headway.engine.early.stages.ahead import Ahead, planned
+from headway.engine.early.stages.ahead import Ahead
 from headway.engine.early.stages.fed import Fed, Stage
 from headway.engine.early.stages.handed import BOUND, Handed, Part, Stopped
 from headway.engine.early.stages.parts import (
@@ -116,14 +116,10 @@ class Line:
         """The rows of a chunk of the last stage."""
         self._fetch(self._last, n)
         begun = self._clock.steady_s()
-        frame = self._ahead.take(chunk)
+        planned = self._ahead.take(chunk)
         if n > self._begin and (coming := self._planned_next(n)) is not None:
             self._ahead.begin(coming)
-        elif n == 0 and (guess := self._guessed()) is not None:
-            with told_when_run():
-                frame = planned(self._last.plan.frame(chunk))
-            self._ahead.begin(guess, guessed=True)
-        found = self._last.plan.compute(chunk) if frame is None else collected(frame)
+        found = self._last.plan.compute(chunk) if planned is None else collected(planned)
         self._schedule.took(n, self._clock.steady_s() - begun)
         self._release(self._last, n)
         self._first_out.set()
@@ -133,12 +129,6 @@ class Line:
         """The chunk after the n-th, if it is known by now and can be planned by itself."""
         alone = self._last.forgets and not self._stages
         return self._schedule.settled(n + 1) if alone else None
-
-    def _guessed(self) -> Chunk | None:
-        """What the second job may answer: all that is left."""
-        last = self._last.points - 1
-        undecided = last > 0 and not self._schedule.is_settled
-        return Chunk(1, last) if undecided and not self._stages else None
 
     def _feed(self, stage: Stage) -> None:
         """Hand over one chunk after the other; the second waits until the first answer is out."""

@@ -59,10 +59,6 @@ class ReducerPlan:
         return self.forgets
 
     @property
-    def one_job(self) -> bool:
-        return True
-
-    @property
     def states(self) -> States:
         return States()
 

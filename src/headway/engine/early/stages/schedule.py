@@ -55,14 +55,9 @@ class Schedule:
                     self._took_s.append(0.0)
             return self._chunks[n] if n < len(self._chunks) else None
 
-    @property
-    def is_settled(self) -> bool:
-        """Whether chunks do not depend on what those before them take."""
-        return self._way.chunk is not None
-
     def settled(self, n: int) -> Chunk | None:
         """The n-th chunk, if it does not depend on what those before it take."""
-        return self.chunk(n) if self.is_settled else None
+        return self.chunk(n) if self._way.chunk is not None else None
 
     def took(self, n: int, measured_s: float) -> None:
         """One stage has computed the n-th chunk."""
