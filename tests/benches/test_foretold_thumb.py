@@ -15,7 +15,7 @@ RULE, SLOWER = Setting(10e3, 0.5, 2), Setting(10e3, 2.0, 2)
 
 
 def test_the_plan_is_judged_where_it_promised_and_credited_beyond() -> None:
-    first = {RULE: 0.95, SLOWER: 2.9}
+    first = {RULE: 0.95, SLOWER: 2.9, PLAN: 0.9}
     found = verdict(GOAL, PLAN, first, {PLAN: 0.8, BEYOND: 1.2, RULE: 0.9})
     assert (found["plan_met"], found["plan_rate"], found["best_rule_rate"]) == (True, 15e3, 10e3)
     assert (found["rules_met"], found["rules_tried"]) == (1, 2)
@@ -27,8 +27,9 @@ def test_a_rule_that_is_what_the_plan_says_counts_for_both() -> None:
 
 
 def test_a_plan_that_misses_its_goal_or_refuses_what_a_rule_keeps_has_not_met_it() -> None:
-    missed = verdict(GOAL, PLAN, {RULE: 0.95}, {PLAN: 1.2, BEYOND: 1.3, RULE: 0.95})
+    missed = verdict(GOAL, PLAN, {RULE: 0.95, PLAN: 0.9}, {PLAN: 1.2, BEYOND: 1.3, RULE: 0.95})
     assert (missed["plan_met"], missed["plan_rate"]) == (False, 0.0)
+    assert not verdict(GOAL, PLAN, {PLAN: 1.1}, {PLAN: 0.9})["plan_met"]
     assert not verdict(GOAL, None, {RULE: 0.9}, {})["plan_met"]
     assert verdict(GOAL, None, {RULE: 1.9}, {})["plan_met"]
 
