@@ -14,6 +14,7 @@ from headway.plan.modes import MODES
 from headway.plan.planner import Plan, make_plan
 from headway.plan.search import Wanted, reaches
 from headway.plan.space import Space, space_of
+from headway.plan.text import plan_figures, plan_text
 from tests.model.profiles import profile
 
 SPACE = space_of(profile(), MODES, cores=2)
@@ -103,6 +104,23 @@ def test_caution_costs_rate_and_buys_safety() -> None:
     assert careful is not None
     assert bold is not None
     assert careful.reach.highest_per_s < bold.reach.highest_per_s
+
+
+def test_a_goal_within_the_margin_has_a_plan_and_no_promise() -> None:
+    careful, bold = (
+        make_plan(SPACE, Wanted(parse_goal("p99 <= 2s"), Load(1.0), caution), 1, None).chosen
+        for caution in (1.0, 0.0)
+    )
+    assert careful is not None
+    assert bold is not None
+    between = (careful.reach.highest_per_s * bold.reach.highest_per_s) ** 0.5
+    found = plan_for("p99 <= 2s", rate=between)
+    assert found.chosen is not None
+    assert not found.sure
+    assert "may keep p99 <= 2s" in plan_text(found)
+    assert plan_figures(found)["sure"] is False
+    assert plan_for("p99 <= 2s", rate=careful.reach.highest_per_s * 0.9).sure
+    assert plan_for("p99 <= 2s", rate=bold.reach.highest_per_s * 1.1).chosen is None
 
 
 def test_a_plan_for_eight_nodes_takes_less_than_two_seconds() -> None:

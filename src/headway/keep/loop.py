@@ -99,7 +99,7 @@ def wished(space: Space, wanted: Wanted, caution: Caution) -> Prediction | None:
     """What the planner would do now: a plan with some room, or what is least late."""
     rate = wanted.load.rate_per_s
     found = make_plan(space, wanted, 1, rate * caution.growth)
-    if found.chosen is not None:
+    if found.chosen is not None and found.sure:
         return predict(space.profile, found.chosen.candidate, wanted.load)
     return lowest_latency(space.profile, space.on(1), wanted)
 

@@ -46,6 +46,7 @@ class Plan:
     others   the nearest alternatives, each with the reason why it lost
     nearest  when nothing is chosen: the lowest latency at the rate, and the highest rate in time
     highest  for each number of nodes the highest rate under the goal
+    sure     whether the goal is kept even where the model is off by its own margin
     """
 
     wanted: Wanted
@@ -55,6 +56,7 @@ class Plan:
     nearest: tuple[Choice, ...] = ()
     highest: dict[int, float] = field(default_factory=dict)
     tried: tuple[Reach, ...] = ()
+    sure: bool = True
 
     @property
     def best_first(self) -> list[Reach]:
@@ -63,9 +65,23 @@ class Plan:
 
 
 def make_plan(space: Space, wanted: Wanted, nodes: int, rate_per_s: float | None) -> Plan:
-    """Choose: with a rate the fewest nodes that carry it, without one what carries most on all."""
-    best: dict[int, list[Reach]] = {}
+    """Choose: with a rate the fewest nodes that carry it, without one what carries most on all.
+
+    A goal that lies within the model's own margin may well be kept. That it cannot be is said only
+    where the model, taken at its word, says so; else there is a plan on all nodes, and no promise.
+    """
     counts = range(1, nodes + 1) if rate_per_s is not None else range(nodes, nodes + 1)
+    found = searched(space, wanted, counts, rate_per_s)
+    hopeless = all(c.predicted.of(wanted.goal) > wanted.goal.limit_s for c in found.nearest)
+    if found.chosen is not None or hopeless:
+        return found
+    bold = searched(space, replace(wanted, caution=0.0), range(nodes, nodes + 1), rate_per_s)
+    return found if bold.chosen is None else replace(bold, wanted=wanted, sure=False)
+
+
+def searched(space: Space, wanted: Wanted, counts: range, rate_per_s: float | None) -> Plan:
+    """The plan on the fewest of some numbers of nodes."""
+    best: dict[int, list[Reach]] = {}
     for first in range(counts.start, counts.stop, TOGETHER):
         some = range(first, min(first + TOGETHER, counts.stop))
         candidates = [each for count in some for each in space.on(count)]

@@ -29,10 +29,13 @@ def chosen_lines(plan: Plan) -> Iterator[str]:
     assert chosen is not None
     found = chosen.predicted
     yield f"{chosen.candidate}"
+    keeps = "keeps" if plan.sure else "may keep"
     yield (
-        f"  keeps {goal} up to {chosen.reach.highest_per_s:,.0f}/s; falls behind at "
+        f"  {keeps} {goal} up to {chosen.reach.highest_per_s:,.0f}/s; falls behind at "
         f"{found.saturation_per_s:,.0f}/s"
     )
+    if not plan.sure:
+        yield f"  no promise: the model may be off by {found.margin:.0%}, and this is closer"
     yield f"  at {found.under.rate_per_s:,.0f}/s: {value_text(found, goal)}"
     yield f"  a million records cost {found.core_s:,.1f} core-seconds"
     yield from phase_lines(found)
@@ -160,6 +163,7 @@ def plan_figures(plan: Plan) -> dict[str, object]:
     return {
         "goal": str(plan.wanted.goal),
         "feasible": plan.chosen is not None,
+        "sure": plan.chosen is not None and plan.sure,
         "chosen": choice_figures(plan.chosen, plan.wanted.goal) if plan.chosen else None,
         "others": [choice_figures(each, plan.wanted.goal) for each in plan.others],
         "nearest": [choice_figures(each, plan.wanted.goal) for each in plan.nearest],

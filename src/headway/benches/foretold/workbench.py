@@ -34,7 +34,8 @@ WARM_S, WARM_SHARE = 16.0, 0.2  # how long a flow is warmed up, for half of it w
 MANY, LONG_S = 8.0, 10.0
 JUDGED, JUDGED_S = ((0.25, 2), (0.6, 1), (0.25, 1), (0.6, 2)), 6.0
 RECENT = 20  # batches that tell how costs have changed: those of the last two judged steps
-REST_S, LULL = 2.0, 0.02  # how long after a step hardly a record comes, this share of the next rate
+REST_S, LULL = 2.0, 0.02  # how long after a step hardly a record comes, and how few
+BEGIN_S = 6.0  # the same in a query that is new: its first batches take many times as long
 LEAST = 0.4  # the share of a step's records that batches wholly within it must have
 GROWN, SLACK_S = 1.5, 0.1  # how much later the end of a step may be than its beginning
 
@@ -101,7 +102,7 @@ class Workbench:
 
     def measure(self, steps: Sequence[Step]) -> list[Measured]:
         """Run a flow through steps, and say how late answers were in each."""
-        return self.trial(drained(steps))
+        return self.trial(drained(steps, BEGIN_S))
 
     def trial(self, steps: Sequence[Step]) -> list[Measured]:
         """Run a flow through steps: what came of those to measure, and what was known before each.
@@ -198,10 +199,10 @@ def learned_first(wanted: Sequence[Step], rate_per_s: float, rounds: int) -> lis
     return found
 
 
-def drained(steps: Sequence[Step]) -> list[Step]:
+def drained(steps: Sequence[Step], begin_s: float = REST_S) -> list[Step]:
     """Steps with a lull before each, so that none pays for what the one before has left."""
     found: list[Step] = []
-    rest_s = REST_S
+    rest_s = begin_s
     for step in steps:
         lull = Setting(step.setting.rate_per_s * LULL, step.setting.interval_s, 2)
         found += [Step(lull, rest_s, rest_s), step]
