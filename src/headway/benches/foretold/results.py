@@ -131,14 +131,23 @@ def thumb_part(found: dict[str, Any]) -> str:
             for row in sorted(each[kind], key=lambda r: (r["rate_per_s"], r["interval_s"]))
         ]  # fmt: skip
         promised = "promises" if each["promised"] else "does not promise"
+        plan, rule = (upto(each[key]) for key in ("plan_rate", "best_rule_rate"))
         parts.append(
-            f"{name}, {each['goal']}: the plan keeps it up to {each['plan_rate']:,.0f} records/s, "
-            f"the best rule up to {each['best_rule_rate']:,.0f}. At {each['rate_per_s']:,.0f}, "
-            f"which the plan {promised}, {each['rules_met']} of {each['rules_tried']} rules keep "
-            "it at first.\n"
+            f"{name}, {each['goal']}: the plan keeps it {plan}, the best rule {rule}. At "
+            f"{each['rate_per_s']:,.0f} records/s, which the plan {promised}, "
+            f"{each['rules_met']} of {each['rules_tried']} rules keep it at first.\n"
         )
         parts.append(table(["who", "records/s", "interval", "measured"], rows) + "\n")
     return "\n".join(parts)
+
+
+def upto(rate_per_s: float) -> str:
+    """Up to which rate a goal was kept.
+
+    >>> upto(12_345.6), upto(0.0)
+    ('up to 12,346 records/s', 'at no rate of the race')
+    """
+    return f"up to {rate_per_s:,.0f} records/s" if rate_per_s else "at no rate of the race"
 
 
 def plan_part(found: dict[str, Any]) -> str:
