@@ -125,7 +125,7 @@ def predict_real_time(profile: JobProfile, candidate: Candidate, under: Load) ->
         return hopeless(candidate, under, most)
     passing = passing_s(near, tasks, under)
     sample = sample_of(near, passing) + pauses(pause)
-    steps = np.quantile(sample, RANKS)
+    steps = np.interp(RANKS * (SAMPLE - 1), np.arange(SAMPLE), np.sort(sample))
     phases = {"pause": pause.mean_s} | passing
     return Prediction(
         candidate,
@@ -170,9 +170,15 @@ def sample_of(near: list[Stretch], passing: dict[str, float]) -> NDArray[np.floa
         if not sum(shape):
             whole += mean_s
             continue
-        drawn = np.interp((shuffled(place) + 0.5) / SAMPLE, RANKS, shape)
-        whole += drawn * (mean_s / max(float(drawn.mean()), 1e-12))
+        whole += drawn(place, tuple(shape)) * mean_s
     return whole
+
+
+@lru_cache(maxsize=64)
+def drawn(place: int, shape: tuple[float, ...]) -> NDArray[np.float64]:
+    """Times of a phase with a shape that was seen, 1 on average; a plan asks for few of them."""
+    found = np.interp((shuffled(place) + 0.5) / SAMPLE, RANKS, shape)
+    return np.asarray(found / max(float(found.mean()), 1e-12))
 
 
 @lru_cache(maxsize=16)

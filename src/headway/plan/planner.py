@@ -72,9 +72,9 @@ def make_plan(space: Space, wanted: Wanted, nodes: int, rate_per_s: float | None
     """
     counts = range(1, nodes + 1) if rate_per_s is not None else range(nodes, nodes + 1)
     found = searched(space, wanted, counts, rate_per_s)
-    hopeless = all(c.predicted.of(wanted.goal) > wanted.goal.limit_s for c in found.nearest)
-    if found.chosen is not None or hopeless:
-        return found
+    at_rate = [c for c in found.nearest if c.predicted.under.rate_per_s >= (rate_per_s or 1.0)]
+    if all(c.predicted.of(wanted.goal) > wanted.goal.limit_s for c in at_rate):
+        return found  # it is planned, or even the lowest latency at this rate is too high
     bold = searched(space, replace(wanted, caution=0.0), range(nodes, nodes + 1), rate_per_s)
     return found if bold.chosen is None else replace(bold, wanted=wanted, sure=False)
 
