@@ -16,7 +16,7 @@ from headway.flow.graph import Flow
 from headway.flow.pairs import BasePair, Pair, WindowPair
 from headway.flow.sql import parse_expression
 from headway.flow.steps import Filter, Map, Merge, OnError, PairStep, Reduce, Sink, Step
-from headway.flow.topics import Target
+from headway.flow.topics import Target, in_kafka
 from headway.flow.windows import Window, parse_window
 from headway.units import Duration
 
@@ -216,7 +216,7 @@ def check_kafka(target: str) -> str:
     >>> check_kafka("kafka://localhost:9092/counts")
     'localhost:9092/counts'
     """
-    servers, _, topic = target.removeprefix("kafka://").partition("/")
+    servers, topic = in_kafka(target.removeprefix("kafka://"))
     if not target.startswith("kafka://") or not servers or not topic or "/" in topic:
         raise FlowError(f"sink {target!r} must be 'kafka://HOST:PORT/TOPIC'")
     return f"{servers}/{topic}"

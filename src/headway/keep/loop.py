@@ -16,7 +16,7 @@ from headway.measure.costs.profile import JobProfile
 from headway.model.candidate import Candidate, Load
 from headway.model.predict import known_in, predict
 from headway.model.prediction import Prediction
-from headway.plan.planner import make_plan
+from headway.plan.planner import searched
 from headway.plan.search import Wanted, lowest_latency
 from headway.plan.space import Space
 
@@ -98,8 +98,8 @@ def choose_plan(
 def wished(space: Space, wanted: Wanted, caution: Caution) -> Prediction | None:
     """What the planner would do now: a plan with some room, or what is least late."""
     rate = wanted.load.rate_per_s
-    found = make_plan(space, wanted, 1, rate * caution.growth)
-    if found.chosen is not None and found.sure:
+    found = searched(space, wanted, range(1, 2), rate * caution.growth)
+    if found.chosen is not None:
         return predict(space.profile, found.chosen.candidate, wanted.load)
     return lowest_latency(space.profile, space.on(1), wanted)
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from headway.measure.batches import BatchLine
 from headway.measure.costs.fits import Fit, Growth, Line
 from headway.measure.costs.lanes import Lanes
-from headway.measure.costs.readers import Readers, fits_together, kept_fits, read_fits
+from headway.measure.costs.readers import Readers, fits_together, fits_with, kept_fits, read_fits
 from headway.measure.moments import ARRIVALS, SERVICE, Moments
 
 NOT_COSTS = ("queue", "wait", "down")  # how long a record waits is no cost of the job
@@ -124,23 +124,22 @@ class BatchCosts:
             known = replace(known, ratios=(*self.ratios, ratio)[-RATIOS:])
             if whole_s > STRAY * max(expected_s, self._pooled_s(size)):
                 return known
-        fits = {name: self.phases_s.get(name, Fit()) for name in spent_s}
         points = {name: (size.of(name), spent_s[name]) for name in spent_s}
         mapped = {name: points[name] for name in BY_RECORD if name in points}
         came = Moments.from_dict(line.moments[ARRIVALS]) if ARRIVALS in line.moments else Moments()
         return replace(
             known,
-            phases_s={n: fit.faded(fade).seen(*points[n]) for n, fit in fits.items()},
+            phases_s=fits_with(self.phases_s, points, fade),
             mapped_s=self.mapped_s.seen(line.readers, mapped, fade),
             keys=self.keys.faded(fade).seen(rows / touched, size.keys / touched),
             window_s=work.get("window_s", self.window_s),
             largest=max(self.largest, float(rows)),
             answers=self.answers.faded(fade).seen(rows, line.answers),
             answering=self.answering + (float(line.answers > 0) - self.answering) * ANSWERING,
-            task_s=with_work(self.task_s.faded(fade), rows, work, "task_s"),
-            shuffle_bytes=with_work(self.shuffle_bytes.faded(fade), rows, work, "shuffle_bytes"),
+            task_s=with_work(self.task_s, rows, work, "task_s", fade),
+            shuffle_bytes=with_work(self.shuffle_bytes, rows, work, "shuffle_bytes", fade),
             memory_bytes=with_work(
-                self.memory_bytes.faded(fade), work.get("states", 0), work, "memory_bytes"
+                self.memory_bytes, work.get("states", 0), work, "memory_bytes", fade
             ),
             arrivals=Moments.together([self.arrivals, came]),
         )
@@ -282,9 +281,9 @@ def windows_in(lasting_s: Seconds, window_s: float) -> Seconds:
     return 1.0 + (lasting_s / window_s if window_s else 0.0 * lasting_s)
 
 
-def with_work(fit: Fit, x: float, work: Mapping[str, float], name: str) -> Fit:
+def with_work(fit: Fit, x: float, work: Mapping[str, float], name: str, fade: float) -> Fit:
     """A fit with what was done in a batch, where that is known."""
-    return fit.seen(x, work[name]) if name in work else fit
+    return fit.faded(fade).seen(x, work[name]) if name in work else fit
 
 
 def batch_costs(lines: Iterable[BatchLine], lanes: Lanes) -> BatchCosts:

@@ -24,9 +24,7 @@ class Readers:
     def seen(self, readers: int, points: Mapping[str, tuple[float, float]], fade: float) -> Readers:
         """The same with one more point of each phase while so many tasks read."""
         readers = max(1, readers)
-        own = self.fits.get(readers, {})
-        new = {name: own.get(name, Fit()).faded(fade).seen(*at) for name, at in points.items()}
-        return Readers({**self.fits, readers: new})
+        return Readers({**self.fits, readers: fits_with(self.fits.get(readers, {}), points, fade)})
 
     def line(self, phase: str, readers: int) -> Line | None:
         """What a phase costs while so many tasks read; nothing where it was hardly seen.
@@ -59,6 +57,13 @@ class Readers:
     def from_dict(cls, kept: Mapping[str, Mapping[str, Mapping[str, float]]]) -> Readers:
         """Read what was kept."""
         return cls({int(count): read_fits(fits) for count, fits in kept.items()})
+
+
+def fits_with(
+    fits: Mapping[str, Fit], points: Mapping[str, tuple[float, float]], fade: float
+) -> dict[str, Fit]:
+    """The fits of those names that have a point, with it, the older points counting by a share."""
+    return {name: fits.get(name, Fit()).faded(fade).seen(*at) for name, at in points.items()}
 
 
 def fits_together(
