@@ -92,6 +92,18 @@ def test_a_change_of_mode_that_costs_more_than_it_spares_is_not_made() -> None:
     assert "nothing else would be worth a change" in said.because
 
 
+def test_checkpoints_too_close_for_a_goal_of_milliseconds_become_rarer_if_a_restart_pays() -> None:
+    both = space_of(profile(), MODES, cores=2)
+    fast = Wanted(parse_goal("p99 <= 60ms"), Load(1.0))
+    close = Kept(Candidate("real-time", 1, 2, 1, 1, checkpoint_s=10.0))
+    quick = replace(CAUTION, restart_s=0.5)
+    kept, said = choose_plan(close, flowing(2_000), both, fast, quick)
+    assert (said.action, kept.now.mode) == ("change", "real-time")
+    assert kept.now.checkpoint_s > 10.0
+    slow = replace(CAUTION, restart_s=600.0)
+    assert choose_plan(close, flowing(2_000), both, fast, slow)[1].action == "keep"
+
+
 def test_what_no_plan_keeps_gets_what_is_least_late() -> None:
     tight = Wanted(parse_goal("p99 <= 300ms"), Load(1.0))
     kept, said = passed(Kept(replace(HALF, interval_s=2.0)), flowing(1_000), tight)

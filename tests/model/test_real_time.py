@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from headway.errors import PlanError
@@ -11,7 +12,8 @@ from headway.measure.costs.profile import JobProfile
 from headway.measure.costs.stretches import StreamCosts, Stretch
 from headway.model.candidate import Candidate, Load
 from headway.model.predict import predict
-from headway.model.prediction import Prediction
+from headway.model.prediction import RANKS, Prediction
+from headway.model.queues import vacation
 from tests.model.profiles import profile, stretch
 
 SEEN = Candidate("real-time", 1, 2, mappers=1, reducers=1, checkpoint_s=60.0)
@@ -79,3 +81,38 @@ def test_polling_is_no_cost_of_a_record() -> None:
     assert predict(two, SEEN, Load(1_000)).saturation_per_s == pytest.approx(0.9 / 30e-6, rel=0.01)
     one = replace(profile(), stream=StreamCosts((polling(1_000.0),)))
     assert predict(one, SEEN, Load(1_000)).saturation_per_s == pytest.approx(0.9 / 130e-6)
+
+
+def paused(*pauses: tuple[float, float]) -> JobProfile:
+    """A profile that has seen pauses: how long each was at most, and what it added on average."""
+    seen = [replace(stretch(1_000.0, longest), held_s=held) for longest, held in pauses]
+    return replace(profile(), stream=StreamCosts(tuple(seen)))
+
+
+def test_each_pause_that_was_seen_is_as_likely_as_any_other() -> None:
+    short, long, both = (
+        predict(paused(*pauses), replace(SEEN, checkpoint_s=10.0), Load(1_000))
+        for pauses in ([(0.2, 0.0)], [(0.6, 0.0)], [(0.6, 0.0), (0.2, 0.0)])
+    )
+    assert both.phases_s["pause"] == pytest.approx(
+        (short.phases_s["pause"] + long.phases_s["pause"]) / 2
+    )
+    assert short.quantile_s(0.99) < both.quantile_s(0.99) < long.quantile_s(0.99)
+    every = np.interp(np.linspace(0, 1, 10_001), RANKS, both.steps_s)
+    assert every.mean() == pytest.approx(both.mean_s, rel=0.05)
+
+
+def test_a_pause_that_held_up_more_records_than_its_length_says_does_so_again() -> None:
+    load = 1_000 / foretold(1_000).saturation_per_s
+    fluid_s = vacation(0.4, 60.0, load).mean_s
+    usual, slow = (predict(paused((0.4, held)), SEEN, Load(1_000)) for held in (0.0, 3 * fluid_s))
+    assert usual.phases_s["pause"] == pytest.approx(fluid_s)
+    assert slow.phases_s["pause"] == pytest.approx(3 * fluid_s)
+    rarer = predict(paused((0.4, 3 * fluid_s)), replace(SEEN, checkpoint_s=300.0), Load(1_000))
+    assert rarer.phases_s["pause"] == pytest.approx(3 * fluid_s / 5)
+
+
+def test_a_flow_that_was_never_seen_to_pause_is_not_thought_to() -> None:
+    found = predict(paused((0.0, 0.0)), SEEN, Load(1_000))
+    assert found.phases_s["pause"] == 0
+    assert found.mean_s == pytest.approx(0.010, rel=0.02)

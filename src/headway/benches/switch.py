@@ -59,7 +59,7 @@ def changing(changes: int, told: dict[Mode, list[float]], at_us: list[int], bar:
         for number in range(changes):
             mode: Mode = "real-time" if number % 2 == 0 else "micro-batch"
             at_us.append(clock.now_us())
-            channel.send(mode)
+            channel.send((mode, None))
             told[mode].append(float(channel.recv()))
             bar.advance(note=mode)
             clock.sleep(STEADY_S)

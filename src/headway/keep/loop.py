@@ -84,9 +84,7 @@ def choose_plan(
     if flowing.at_s - kept.changed_s < caution.cooldown_s:
         return decided("keep", "the last change is too recent", here)
     better = wished(space, replace(wanted, load=load), caution)
-    # Waits and checkpoints of real-time mode are fixed when a query starts.
-    same = better is not None and better.candidate.mode == kept.now.mode == "real-time"
-    if better is None or same or better.candidate == kept.now:
+    if better is None or better.candidate == kept.now:
         return decided("keep", kept_because(now, wanted, better), here)
     why = worth_it(now, better, wanted, caution)
     if why is None:
@@ -107,7 +105,8 @@ def wished(space: Space, wanted: Wanted, caution: Caution) -> Prediction | None:
 def worth_it(now: Prediction, better: Prediction, wanted: Wanted, caution: Caution) -> str | None:
     """Why a change is worth what it costs; None when it is not."""
     goal, load = wanted.goal, now.under
-    restart = now.candidate.mode != better.candidate.mode
+    # Waits and checkpoints of real-time mode are fixed when a query starts.
+    restart = "real-time" in (now.candidate.mode, better.candidate.mode)
     cost = load.rate_per_s * caution.restart_s if restart else 0.0
     spared = load.rate_per_s * caution.horizon_s * (now.late_share(goal) - better.late_share(goal))
     keeps, would_keep = (p.of(goal) <= wanted.limit_s(p.margin) for p in (now, better))

@@ -8,8 +8,10 @@ of both. Waits that are set (the shuffle's buffer) are replaced by those of the 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from math import isfinite, log
 from statistics import median
 
 import numpy as np
@@ -23,7 +25,7 @@ from headway.measure.moments import Moments
 from headway.model.candidate import Candidate, Load
 from headway.model.micro_batch import DRIFT, spread_out
 from headway.model.prediction import RANKS, Prediction, hopeless
-from headway.model.queues import Vacation, mean_wait_s, vacation
+from headway.model.queues import mean_wait_s, vacation
 from headway.model.shared import cpu_s, taken_by_others
 
 SAMPLE = 2_048
@@ -73,38 +75,105 @@ class Tasks:
         return found
 
 
-def nearest(profile: JobProfile, rate_per_s: float) -> list[Stretch]:
-    """The stretches whose rate was nearest to one, a third of all, the oldest first."""
+@dataclass(frozen=True, slots=True)
+class Pauses:
+    """What checkpoints add to latencies: each pause that was seen is as likely as any other.
+
+    longest_s  how long each holds records up, at most, the shortest first
+    shares     the share of all records that meet it, evenly late by up to its longest
+    """
+
+    longest_s: NDArray[np.float64]
+    shares: NDArray[np.float64]
+
+    @property
+    def share(self) -> float:
+        """The share of records that meet any."""
+        return float(self.shares.sum())
+
+    @property
+    def mean_s(self) -> float:
+        """What they add on average."""
+        return float((self.shares * self.longest_s).sum() / 2)
+
+    @property
+    def typical_s(self) -> float:
+        """How long one of them holds records up, at most."""
+        return float(np.median(self.longest_s)) if len(self.longest_s) else 0.0
+
+    def sample(self) -> NDArray[np.float64]:
+        """What they add to each latency of a sample: to most of them nothing."""
+        added = np.zeros(SAMPLE)
+        waiting = round(self.share * SAMPLE)
+        if waiting:
+            # The share that waits longer than w is the sum of s (1 - w / P) over longer pauses.
+            at_s = np.append(0.0, self.longest_s)
+            left = np.maximum(1 - at_s[:, None] / self.longest_s, 0.0) @ self.shares
+            ranks = (np.arange(waiting) + 0.5) / waiting * self.share
+            added[spread_out(SAMPLE, SAMPLE)[:waiting]] = np.interp(ranks, left[::-1], at_s[::-1])
+        return added
+
+
+def pauses_of(
+    stretches: Sequence[Stretch], candidate: Candidate, load: float, most_per_s: float
+) -> Pauses:
+    """The pauses of a candidate: those that were seen, at its checkpoints and its load.
+
+    A pause hardly depends on the rate, and differs from one checkpoint to the next: all count. As a
+    vacation each holds up some share of the records; by how many times more were held up when it
+    was seen, by so many times more are.
+    """
+    seen = sorted((each for each in stretches if each.pause_s), key=lambda each: each.pause_s)
+    shares = []
+    for each in seen:
+        then = vacation(each.pause_s, each.seconds, min(FULL, each.rate_per_s / most_per_s))
+        more = each.held_s / then.mean_s if each.held_s and isfinite(then.mean_s) else 1.0
+        shares.append(more * vacation(each.pause_s, candidate.checkpoint_s, load).share)
+    return Pauses(np.array([each.pause_s for each in seen]), np.array(shares) / max(1, len(seen)))
+
+
+def nearest(profile: JobProfile, candidate: Candidate, rate_per_s: float) -> list[Stretch]:
+    """The stretches most like what is asked about, a third of all, the oldest first.
+
+    Alike in their rate, and in the time between checkpoints: tasks are slow for a while after each.
+    """
     known = profile.stream.stretches
-    count = max(1, len(known) // 3)
-    near = sorted(known, key=lambda each: abs(np.log(each.rate_per_s / rate_per_s)))[:count]
-    return [each for each in known if each in near]
+    apart = [
+        abs(log(each.rate_per_s / rate_per_s)) + abs(log(each.seconds / candidate.checkpoint_s))
+        for each in known
+    ]
+    near = sorted(range(len(known)), key=lambda place: apart[place])[: max(1, len(known) // 3)]
+    return [known[place] for place in sorted(near)]
 
 
 def tasks_of(profile: JobProfile, candidate: Candidate) -> Tasks:
     """What a record costs the tasks, apart from the polling that they do anyway."""
-    counted = [each for each in profile.stream.stretches if each.map_cpu_s > 0]
+    counted = tuple(
+        (each.rate_per_s, each.seconds, each.map_cpu_s, each.reduce_cpu_s)
+        for each in profile.stream.stretches
+        if each.map_cpu_s > 0
+    )
     if not counted:
         raise PlanError(
             "the profile does not tell what a record costs the tasks in real-time mode: Spark no "
             "longer knew the stages when it was asked. Run the flow there for some checkpoints more"
         )
-    map_s, reduce_s = (marginal_s(counted, name) for name in ("map_cpu_s", "reduce_cpu_s"))
-    return Tasks(map_s, reduce_s, candidate)
+    return Tasks(marginal_s(counted, 2), marginal_s(counted, 3), candidate)
 
 
-def marginal_s(counted: list[Stretch], name: str) -> float:
+@lru_cache(maxsize=64)  # a plan asks for it hundreds of times
+def marginal_s(counted: tuple[tuple[float, ...], ...], place: int) -> float:
     """By how much one record a second more loads a task: the slope of its load over the rate.
 
     A task polls whether records come or not, so the load at a low rate is mostly that. Where one
-    rate alone was seen, all of it counts: more than the truth, which is the safe side.
+    rate alone was seen, all of it counts: more than the truth, which is the safe side. Of each
+    stretch its rate, its seconds, and at `place` what a record cost.
     """
     fit = Fit()
     for each in counted:
-        fit = fit.seen(each.rate_per_s, each.rate_per_s * getattr(each, name), each.seconds)
-    high = max(counted, key=lambda each: each.rate_per_s)
-    most = float(getattr(high, name))
-    rates = [each.rate_per_s for each in counted]
+        fit = fit.seen(each[0], each[0] * each[place], each[1])
+    most = float(max(counted)[place])
+    rates = [each[0] for each in counted]
     if max(rates) < APART * min(rates):
         return most
     return min(most, max(fit.line[1], LEAST * most))
@@ -116,17 +185,15 @@ def predict_real_time(profile: JobProfile, candidate: Candidate, under: Load) ->
     most = tasks.saturation_per_s
     if under.rate_per_s >= most:
         return hopeless(candidate, under, most)
-    near = nearest(profile, under.rate_per_s)
+    near = nearest(profile, candidate, under.rate_per_s)
     load = under.rate_per_s / most
-    # A pause hardly depends on the rate, and differs from one checkpoint to the next: all count.
-    paused_s = median([each.pause_s for each in profile.stream.stretches])
-    pause = vacation(paused_s, candidate.checkpoint_s, load)
-    if pause.share >= 1:  # one pause comes before the last is made good
+    pauses = pauses_of(profile.stream.stretches, candidate, load, most)
+    if pauses.share >= 1:  # one pause comes before the last is made good
         return hopeless(candidate, under, most)
     passing = passing_s(near, tasks, under)
-    sample = sample_of(near, passing) + pauses(pause)
+    sample = sample_of(near, passing) + pauses.sample()
     steps = np.interp(RANKS * (SAMPLE - 1), np.arange(SAMPLE), np.sort(sample))
-    phases = {"pause": pause.mean_s} | passing
+    phases = {"pause": pauses.mean_s} | passing
     return Prediction(
         candidate,
         under,
@@ -138,7 +205,7 @@ def predict_real_time(profile: JobProfile, candidate: Candidate, under: Load) ->
         load,
         (tasks.map_cpu_s + tasks.reduce_cpu_s) * 1e6,
         margin_of(profile),
-        *windows_of(candidate, pause, under),
+        *windows_of(candidate, pauses, under),
     )
 
 
@@ -187,20 +254,11 @@ def shuffled(place: int) -> NDArray[np.int64]:
     return np.random.default_rng(place).permutation(SAMPLE)
 
 
-def pauses(pause: Vacation) -> NDArray[np.float64]:
-    """What pauses add to each latency of a sample: most of them nothing."""
-    waiting = round(pause.share * SAMPLE)
-    added = np.zeros(SAMPLE)
-    if waiting:
-        added[spread_out(SAMPLE, SAMPLE)[:waiting]] = np.linspace(0, pause.longest_s, waiting)
-    return added
-
-
 def windows_of(
-    candidate: Candidate, pause: Vacation, under: Load
+    candidate: Candidate, pauses: Pauses, under: Load
 ) -> tuple[float, tuple[float, ...]]:
     """The latency of final answers of windows, which are told at the end of a stretch."""
-    least_s = pause.longest_s + under.lateness_s
+    least_s = pauses.typical_s + under.lateness_s
     steps = tuple(float(least_s + candidate.checkpoint_s * rank) for rank in RANKS)
     return least_s + candidate.checkpoint_s / 2, steps
 

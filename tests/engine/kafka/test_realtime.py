@@ -190,6 +190,10 @@ def test_a_flow_changes_its_mode_and_back_under_load(
         assert run.switch("real-time") > 0
         send(broker, topic, range(700, 1400))
         wait_for(run, answered(broker, topic, 1400))
+        rarer = replace(run.settings.real_time, checkpoint_s=8.0)
+        assert run.switch("real-time", real_time=rarer) > 0
+        assert run.settings.real_time == rarer
+        assert run.switch("real-time", real_time=rarer) == 0
         assert run.switch("micro-batch") > 0
         send(broker, topic, range(1400, 2100))
         wait_for(run, accounted(run, 2100))

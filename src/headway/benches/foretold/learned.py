@@ -14,7 +14,7 @@ from headway.workloads.registry import WORKLOADS
 from headway.workloads.words import split_words
 
 CORES = 2
-FIRST_WARM_S, QUICK_WARM_S = 70.0, 8.0
+FIRST_WARM_S, QUICK_WARM_S = 30.0, 8.0
 # The rate at which each workload is learned first; others are multiples of it.
 PROFILED = {"sessions": 6_000.0, "words": 5_000.0, "windows": 5_000.0}
 

@@ -28,12 +28,16 @@ from headway.workloads.registry import Workload
 PATIENCE_S = 120.0
 # The intervals that a profile is made with, by turns, and how long each of them at a time: clocks
 # so slow that they make the size of a batch, and one turn without, for what lies between batches.
-PROFILED_S = {0.0: 3.0, 1.0: 5.0, 3.0: 10.0}
+SHORT_S = 0.5  # too short for batches of many records
+PROFILED_S = {0.0: 3.0, SHORT_S: 5.0, 1.0: 6.0, 3.0: 12.0}
 WARM_S, WARM_SHARE = 16.0, 0.2  # how long a flow is warmed up, for half of it with so few records
+LADEN_S = 40.0  # and how long with many
 # Times a rate: many records tell what each one adds. Few tell what is fixed, and need less time.
-MANY, LONG_S = 8.0, 10.0
-JUDGED, JUDGED_S = ((0.25, 2), (0.6, 1), (0.25, 1), (0.6, 2)), 6.0
-RECENT = 20  # batches that tell how costs have changed: those of the last two judged steps
+MANY, BRIEF_S = 8.0, (SHORT_S, 1.0)
+FASTEST = 4.0  # times the rate that is learned at, the highest that is foretold
+# By turns, so that of any two in a row one has each number of readers.
+JUDGED, JUDGED_S = ((0.25, 2), (0.6, 1), (0.6, 2), (0.25, 1)), 6.0
+RECENT = 64  # batches that tell how costs have changed, at most: those of two judged steps
 REST_S, LULL = 2.0, 0.02  # how long after a step hardly a record comes, and how few
 BEGIN_S = 6.0  # the same in a query that is new: its first batches take many times as long
 LEAST = 0.4  # the share of a step's records that batches wholly within it must have
@@ -82,7 +86,8 @@ class Measured:
     windows: Latency
     kept_up: bool
     phases_s: Mapping[str, float] = field(default_factory=dict)  # of a record, on average
-    known: JobProfile = field(default_factory=lambda: JobProfile(""))  # before it was run
+    known: JobProfile = field(default_factory=lambda: JobProfile(""))  # when it was run
+    ahead: JobProfile = field(default_factory=lambda: JobProfile(""))  # and before it was
 
 
 class Workbench:
@@ -94,10 +99,13 @@ class Workbench:
 
     def learned(self, rate_per_s: float, quick: bool) -> JobProfile:
         """What a run learns of itself within its first minutes: what a first plan is made of."""
-        many = turns_at(rate_per_s * MANY)
-        few = [] if quick else [turn for turn in turns_at(rate_per_s) if turn.seconds < LONG_S]
-        steps = [*warming(rate_per_s, WARM_S / 4 if quick else WARM_S), *few]
-        steps += many[: len(PROFILED_S)] if quick else many
+        few, many = turns_at(rate_per_s), turns_at(rate_per_s * MANY)
+        few = [] if quick else [turn for turn in few if turn.setting.interval_s in BRIEF_S]
+        many = [turn for turn in many if turn.setting.interval_s != SHORT_S]
+        steps = warming(rate_per_s, WARM_S, MANY)
+        steps = [replace(step, seconds=step.seconds / 4) for step in steps] if quick else steps
+        steps += few
+        steps += many[: len(many) // 2] if quick else many
         return self.trial([*steps, Step(steps[-1].setting, REST_S, 0.0)])[-1].known
 
     def measure(self, steps: Sequence[Step]) -> list[Measured]:
@@ -105,28 +113,30 @@ class Workbench:
         return self.trial(drained(steps, BEGIN_S))
 
     def trial(self, steps: Sequence[Step]) -> list[Measured]:
-        """Run a flow through steps: what came of those to measure, and what was known before each.
+        """Run a flow through steps: what came of those to measure, and what was known of each.
 
         Steps to learn from make the profile; steps to judge by keep it up to date, as the keeper
-        does while a flow runs: by how many times longer than expected their batches took.
+        does while a flow runs: by how many times longer than expected their batches took. Of a
+        setting that is measured, the ones before and after it tell how costs were meanwhile, and
+        the last two before it what could be said ahead.
         """
         lines, begun_s, handle = self._run(steps)
         flow, lanes = handle.flow.fingerprint, handle.lanes
-        found: list[Measured] = []
+        begins = np.cumsum([begun_s, *(step.seconds for step in steps)]).tolist()
+        owned = [own_lines(step, lines, at) for step, at in zip(steps, begins, strict=False)]
+        judged = [place for place, step in enumerate(steps) if step.judged]
         kept: list[BatchLine] = []
-        profile = JobProfile(flow, lanes)
-        for step in steps:
-            own = own_lines(step, lines, begun_s)
+        profile, found = JobProfile(flow, lanes), list[Measured]()
+        for place, step in enumerate(steps):
             if step.learned:
-                kept += own
+                kept += owned[place]
                 profile = profile_of(kept, flow, "micro-batch", lanes)
-            elif step.judged:
-                for line in own:
-                    batch = profile.batch.judged(line, lanes, RECENT)
-                    profile = replace(profile, batch=batch)
-            elif step.seconds > step.warm_s:
-                found.append(replace(measured(step, lines, begun_s), known=profile))
-            begun_s += step.seconds
+            elif not step.judged and step.seconds > step.warm_s:
+                before = [owned[each] for each in judged if each < place][-2:]
+                after = [owned[each] for each in judged if each > place][:1]
+                seen = measured(step, lines, begins[place])
+                ahead, known = (brought_up(profile, own) for own in (before, before[-1:] + after))
+                found.append(replace(seen, known=known, ahead=ahead))
         return found
 
     def _run(self, steps: Sequence[Step]) -> tuple[list[BatchLine], float, RunHandle]:
@@ -167,6 +177,15 @@ class Workbench:
             at_s += step.seconds
 
 
+def brought_up(profile: JobProfile, judged: Sequence[Sequence[BatchLine]]) -> JobProfile:
+    """A profile whose costs are as they were in steps that are judged by; as it is without any."""
+    lines = [line for own in judged for line in own]
+    batch = replace(profile.batch, ratios=()) if lines else profile.batch
+    for line in lines:
+        batch = batch.judged(line, profile.lanes, RECENT)
+    return replace(profile, batch=batch)
+
+
 def turns_at(rate_per_s: float) -> list[Step]:
     """What a profile is made of: several intervals and numbers of readers, all at one rate."""
     return [
@@ -176,11 +195,17 @@ def turns_at(rate_per_s: float) -> list[Step]:
     ]
 
 
-def warming(rate_per_s: float, seconds: float) -> list[Step]:
-    """A while to warm up: many small batches, for Spark plans each anew, then as they will be."""
+def warming(rate_per_s: float, seconds: float, many: float = 1.0) -> list[Step]:
+    """A while to warm up: many small batches, for Spark plans each anew, then as they will be.
+
+    And, for as long, batches of `many` times as many records: Java halves what each record costs
+    after a minute of them, and of few it takes no notice.
+    """
+    steps = [(share, seconds / 4) for share in (WARM_SHARE, 1.0)]
+    steps += [(many, LADEN_S / 2)] if many > 1 else []
     return [
-        Step(Setting(rate_per_s * share, 0.0, readers), seconds / 4, seconds)
-        for share in (WARM_SHARE, 1.0)
+        Step(Setting(rate_per_s * share, 0.0, readers), each_s, each_s)
+        for share, each_s in steps
         for readers in (2, 1)
     ]
 
@@ -188,15 +213,19 @@ def warming(rate_per_s: float, seconds: float) -> list[Step]:
 def learned_first(wanted: Sequence[Step], rate_per_s: float, rounds: int) -> list[Step]:
     """Steps to measure after turns to learn from, in one run, so that both have the same JVM.
 
-    Before each of them the rate that was learned at comes back for a while: a JVM gets faster, and
-    the host slower, so what was learned minutes ago is brought up to date.
+    Before each of them, and after the last, the rate that was learned at comes back for a while: a
+    JVM gets faster, and the host slower, so what was learned minutes ago is brought up to date.
     """
-    found = warming(rate_per_s, WARM_S) + turns_at(rate_per_s) * rounds
+    found = warming(rate_per_s, WARM_S, FASTEST) + turns_at(rate_per_s) * rounds
     for place, step in enumerate(wanted):
-        every, readers = JUDGED[place % len(JUDGED)]
-        found.append(Step(Setting(rate_per_s, every, readers), JUDGED_S, 0.0, judged=True))
-        found += drained([step])
-    return found
+        found += [judging(rate_per_s, place), *drained([step])]
+    return [*found, judging(rate_per_s, len(wanted))]
+
+
+def judging(rate_per_s: float, place: int) -> Step:
+    """The step to judge by that has its turn."""
+    every, readers = JUDGED[place % len(JUDGED)]
+    return Step(Setting(rate_per_s, every, readers), JUDGED_S, 0.0, judged=True)
 
 
 def drained(steps: Sequence[Step], begin_s: float = REST_S) -> list[Step]:

@@ -54,7 +54,7 @@ class StreamRun:
         self._arrivals_s = arrivals_s
         self._shares = traffic.shares(candidate.reducers)
         rate = max(1.0, len(arrivals_s) / max(float(arrivals_s[-1]), 1e-9))
-        self._near = nearest(profile, rate)
+        self._near = nearest(profile, candidate, rate)
         self._tasks = tasks_of(profile, candidate)
         self._pause_s = float(np.median([each.pause_s for each in self._near]))
         # What was seen holds the waits of its own rate, which the queues here add themselves.

@@ -51,42 +51,48 @@ class RunningQuery(Protocol):
 class Running:
     """All queries of a run: started together, and together brought into another mode."""
 
-    def __init__(self, spark: SparkSession, flow: Flow, folder: RunFolder, mode: Mode) -> None:
-        self._spark, self._flow, self._folder = spark, flow, folder
+    def __init__(
+        self, spark: SparkSession, flow: Flow, folder: RunFolder, settings: Settings
+    ) -> None:
+        self._spark, self._flow, self._folder, self._settings = spark, flow, folder, settings
         self.queries: list[RunningQuery] = []
-        self.mode = mode
         self._clock = SystemClock()
         self._listener = ProgressListener(self.queries, self._clock)
 
-    def start(self, settings: Settings) -> None:
+    def start(self) -> None:
         """Start for the first time."""
         self._spark.streams.addListener(self._listener)
-        self._start(settings)
+        self._start(self._settings)
 
     def _start(self, settings: Settings) -> None:
         self.queries += open_queries(self._spark, self._flow, self._folder, settings)
         for query in self.queries:
             query.start()
-        self.mode = settings.mode
+        self._settings = settings
 
-    def change(self, mode: Mode, settings: Settings, patience_s: float) -> float:
-        """Go on in another mode; returns for how many seconds nothing was answered.
+    @property
+    def mode(self) -> Mode:
+        """How the flow runs now."""
+        return self._settings.mode
 
-        Where that mode does not start, the one before goes on, and the error says so; where that
+    def change(self, settings: Settings, patience_s: float) -> float:
+        """Go on as these settings say; returns for how many seconds nothing was answered.
+
+        Where their mode does not start, the one before goes on, and the error says so; where that
         does not start either, no query is left.
         """
-        before, pace = self.mode, self.queries[0].pace
+        before = replace(self._settings, pace=self.queries[0].pace)
         for query in self.queries:
             query.wind_down(patience_s)
         silent_s = self._clock.steady_s()
         self._end(patience_s)
         try:
-            self._start(replace(settings, mode=mode))
+            self._start(settings)
             self._wait_working(patience_s)
         except BaseException as error:
-            self._go_back(replace(settings, mode=before, pace=pace))
+            self._go_back(before)
             raise RunError(
-                f"the mode could not be changed: {error}\nThe flow goes on in {before}"
+                f"the mode could not be changed: {error}\nThe flow goes on in {before.mode}"
             ) from error
         return self._clock.steady_s() - silent_s
 

@@ -30,7 +30,7 @@ from headway.keep.pacing import Pace
 from headway.measure.account import Account
 from headway.measure.batches import BatchLine
 from headway.measure.summary import account_of
-from headway.plan.modes import Mode, check_mode, check_suits
+from headway.plan.modes import Mode, RealTime, check_mode, check_suits
 from headway.units import Duration, parse_duration
 
 POLL_S = 0.05
@@ -119,7 +119,7 @@ class RunHandle:
         self._done = threading.Event()
         self._stopping = threading.Lock()
         self._error: HeadwayError | None = None
-        self._running = Running(spark, flow, folder, settings.mode)
+        self._running = Running(spark, flow, folder, settings)
         self._queries = self._running.queries
         self.lanes = lanes_of(spark)
         self._beside: Beside | None = None
@@ -127,7 +127,7 @@ class RunHandle:
         try:
             self._beside = Beside(settings, folder, self.lines)
             prepare(spark, flow)
-            self._running.start(settings)
+            self._running.start()
         except BaseException:
             self._abandon()
             raise
@@ -144,20 +144,27 @@ class RunHandle:
         """How the flow runs now."""
         return self._running.mode
 
-    def switch(self, mode: Mode, patience_s: float = PATIENCE_S) -> float:
+    def switch(
+        self, mode: Mode, patience_s: float = PATIENCE_S, real_time: RealTime | None = None
+    ) -> float:
         """Change the mode of the running flow; returns for how many seconds nothing was answered.
 
         A flow in micro-batch ends its batch first; one in real-time mode goes on to its next
         checkpoint, for at most `patience_s`, so that hardly anything is answered twice. Where the
-        other mode does not start, the flow goes on as it was, and the error says so.
+        other mode does not start, the flow goes on as it was, and the error says so. `real_time`
+        brings other knobs for that mode; how many tasks reduce is fixed by the checkpoint.
         """
         check_mode(mode)
         check_suits(self.flow, mode)
+        wanted = replace(self.settings, real_time=real_time or self.settings.real_time)
         with self._stopping:
-            if self._done.is_set() or mode == self._running.mode:
+            same = mode == "micro-batch" or wanted == self.settings
+            if self._done.is_set() or (mode == self._running.mode and same):
                 return 0.0
             try:
-                return self._running.change(mode, self.settings, patience_s)
+                gap_s = self._running.change(replace(wanted, mode=mode), patience_s)
+                self.settings = wanted
+                return gap_s
             except BaseException as error:
                 if not self._queries:  # it could not go back, either
                     said = error if isinstance(error, HeadwayError) else None

@@ -56,7 +56,7 @@ def flow_of(job: CountJob) -> Flow:
 
 
 def work(job: CountJob, ready: Any, stop: Any, orders: Any = None) -> None:
-    """Run the job until told to stop; `orders` brings modes to change to, and takes the gaps."""
+    """Run the job until told to stop; `orders` brings modes with knobs, and takes the gaps."""
     if job.by == "stock":
         work_by_hand(job, ready, stop)
         return
@@ -73,7 +73,8 @@ def work(job: CountJob, ready: Any, stop: Any, orders: Any = None) -> None:
         ready.set()
         while handle.active and not stop.wait(0.1):
             if orders is not None and orders.poll():
-                orders.send(handle.switch(orders.recv()))
+                mode, knobs = orders.recv()
+                orders.send(handle.switch(mode, real_time=knobs))
         handle.wait(0)
         leave_durations(job, [line.durations_s for line in handle.lines()])
 

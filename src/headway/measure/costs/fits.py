@@ -22,7 +22,6 @@ class Fit:
     wy: float = 0.0
     wxx: float = 0.0
     wxy: float = 0.0
-    wyy: float = 0.0
 
     def seen(self, x: float, y: float, weight: float | None = None) -> Fit:
         """The fit with one more point.
@@ -31,7 +30,7 @@ class Fit:
         and count less by that: about so many records cost as much as what is fixed does.
         """
         w = 1 / (1 + x / SMALL) ** 2 if weight is None else weight
-        more = (1.0, w, w * x, w * y, w * x * x, w * x * y, w * y * y)
+        more = (1.0, w, w * x, w * y, w * x * x, w * x * y)
         return Fit(*(own + added for own, added in zip(self._sums(), more, strict=True)))
 
     def together(self, other: Fit, keep: float = 1.0) -> Fit:
@@ -77,18 +76,6 @@ class Fit:
         if own >= each or not self.w:
             return Line(fixed, own)
         return Line(max(0.0, (self.wy - each * self.wx) / self.w), each)
-
-    @property
-    def error(self) -> float:
-        """How far points lie from the line, typically: the root of the mean square."""
-        if not self.w:
-            return 0.0
-        a, b = self.line
-        square = (
-            self.wyy + self.w * a * a + b * b * self.wxx
-            - 2 * a * self.wy - 2 * b * self.wxy + 2 * a * b * self.wx
-        )  # fmt: skip
-        return float(max(0.0, square / self.w) ** 0.5)
 
     def as_dict(self) -> dict[str, float]:
         """The sums by name."""

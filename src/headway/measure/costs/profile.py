@@ -15,7 +15,7 @@ from headway.measure.costs.lanes import Lanes
 from headway.measure.costs.stretches import StreamCosts, stream_costs
 from headway.measure.moments import Moments
 
-VERSION = 5
+VERSION = 6
 PROFILES = Path(".headway") / "profiles"  # where `headway profile` keeps what it learned
 
 

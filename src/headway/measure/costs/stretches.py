@@ -26,6 +26,7 @@ class Stretch:
     phases_s        the mean time of a record in each phase, the pause left out
     steps_s         quantiles of the time in each phase, evenly apart in rank
     pause_s         how long the checkpoint before it held records up, at most
+    held_s          how long it did so on average, over all records of the stretch; 0: not known
     map_cpu_s       processor time of a record in the tasks that map, and reduce_cpu_s in the others
     shuffle_wait_s  how long a record might wait for others then, and fetch_wait_s in Kafka
     """
@@ -39,6 +40,7 @@ class Stretch:
     reduce_cpu_s: float = 0.0
     shuffle_wait_s: float = 0.0
     fetch_wait_s: float = 0.0
+    held_s: float = 0.0
     mappers: int = 1
     reducers: int = 1
 
@@ -64,6 +66,7 @@ class Stretch:
             pause_s,
             **cpu,
             **waits,
+            held_s=held_of(line, sum(mean_s for mean_s, _ in passing.values())),
             mappers=max(1, line.readers),
             reducers=max(1, round(line.work.get("tasks", 1))),
         )
@@ -93,6 +96,15 @@ def pause_of(line: BatchLine) -> float:
     if not first_s:
         return 0.0
     return max(first_s, float(line.latency["max"]) - float(line.latency["p50"]))
+
+
+def held_of(line: BatchLine, passing_s: float) -> float:
+    """How long the checkpoint before a stretch held up its records on average.
+
+    All that they were late by and that they did not pass through: tasks that have just started are
+    slow, so what piled up in the pause is worked off later than it would be by tasks that run.
+    """
+    return max(0.0, float(line.latency["mean"]) - passing_s) if pause_of(line) else 0.0
 
 
 @dataclass(frozen=True, slots=True)

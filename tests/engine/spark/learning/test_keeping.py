@@ -20,7 +20,7 @@ from headway.measure.costs.profile import JobProfile
 from headway.measure.moments import Moments
 from headway.model.candidate import Candidate
 from headway.model.service import Service
-from headway.plan.modes import Mode
+from headway.plan.modes import Mode, RealTime
 from headway.testing.logs import made_lines
 from headway.workloads.makers.keyed import Keyed
 from tests.model.profiles import batch_costs
@@ -50,7 +50,7 @@ class NoRun:
         self.told.append((interval, readers))
         return self.pace
 
-    def switch(self, mode: Mode, patience_s: float) -> float:
+    def switch(self, mode: Mode, patience_s: float, real_time: RealTime | None) -> float:
         raise AssertionError("this flow has one mode")
 
 

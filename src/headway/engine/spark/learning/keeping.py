@@ -27,7 +27,7 @@ from headway.measure.costs.profile import JobProfile
 from headway.measure.costs.stretches import StreamCosts, stream_costs
 from headway.model.candidate import Candidate
 from headway.model.predict import predict
-from headway.plan.modes import Mode, modes_of
+from headway.plan.modes import Mode, RealTime, modes_of
 from headway.plan.planner import make_plan
 from headway.plan.search import Wanted
 from headway.plan.space import space_of
@@ -64,8 +64,8 @@ class Run(Protocol):
         """Change the pace."""
         ...
 
-    def switch(self, mode: Mode, patience_s: float) -> float:
-        """Change the mode; returns the seconds that it took."""
+    def switch(self, mode: Mode, patience_s: float, real_time: RealTime | None) -> float:
+        """Change the mode or its knobs; returns the seconds that it took."""
         ...
 
 
@@ -172,12 +172,9 @@ class Keeper:
             expected_s = now.of(self._goal)
             return replace(said, action="would change", candidate=before.now, expected_s=expected_s)
         after = said.candidate
-        if after.mode == "real-time":
-            self._run.settings = in_real_time(self._run.settings, after)
-        if after.mode != before.now.mode:
-            patience_s = self._run.settings.real_time.checkpoint_s + RESTART_S
-            gap_s, why = self._switched(after.mode, patience_s)
-            if self._run.mode != after.mode:
+        if "real-time" in (after.mode, before.now.mode):
+            gap_s, why = self._switched(after)
+            if not gap_s:
                 self.kept = replace(before, changed_s=said.at_s)  # not again at once
                 return replace(said, action="keep", because=why, candidate=before.now)
             self.caution = replace(self.caution, restart_s=max(gap_s, 0.5))
@@ -187,10 +184,14 @@ class Keeper:
             self._run.set_pace(interval=f"{after.interval_s}s", readers=after.mappers)
         return said
 
-    def _switched(self, mode: Mode, patience_s: float) -> tuple[float, str]:
-        """Change the mode; how long that took, or why it did not come to it."""
+    def _switched(self, after: Candidate) -> tuple[float, str]:
+        """Change the mode or its knobs; how long that took, or why it did not come to it."""
+        knobs = self._run.settings.real_time
+        patience_s = knobs.checkpoint_s + RESTART_S
+        if after.mode == "real-time":
+            knobs = in_real_time(self._run.settings, after).real_time
         try:
-            return self._run.switch(mode, patience_s), "the run has ended"
+            return self._run.switch(after.mode, patience_s, knobs), "the run has ended"
         except RunError as error:
             return 0.0, str(error)
 

@@ -1,0 +1,73 @@
+"""What the benches of the model learn from is apart from what they foretell."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from headway.benches.foretold.streams import LEARNED, PLAIN, RARER, SLOWER, Turn, turns
+from headway.benches.foretold.workbench import Setting, Step, brought_up, learned_first
+from headway.measure.costs.lanes import Lanes
+from headway.measure.costs.profile import profile_of
+from headway.testing.logs import made_lines
+
+WANTED = [Step(Setting(rate, 0.4), 10.0, 3.0) for rate in (100.0, 200.0, 300.0)]
+
+
+def test_each_setting_has_a_step_to_judge_by_before_and_after_it() -> None:
+    steps = learned_first(WANTED, 50.0, 2)
+    places = [steps.index(each) for each in WANTED]
+    judged = [place for place, step in enumerate(steps) if step.judged]
+    assert len(judged) == len(WANTED) + 1
+    for before, place, after in zip(judged[:-1], places, judged[1:], strict=True):
+        assert before < place < after
+        assert {steps[before].setting.readers, steps[after].setting.readers} == {1, 2}
+    assert not any(step.judged or step in WANTED for step in steps if step.learned)
+
+
+def test_a_profile_is_brought_up_to_what_batches_cost_meanwhile() -> None:
+    lines = made_lines(60)
+    profile = profile_of(lines, "f", "micro-batch", Lanes(2, 2))
+    slower = [
+        replace(
+            line,
+            phases={n: {**p, "mean": 2 * p["mean"]} for n, p in line.phases.items()},
+        )
+        for line in lines[-20:]
+    ]
+    usual, slow = (
+        np.mean(brought_up(profile, [own]).batch.ratios) for own in (lines[-20:], slower)
+    )
+    assert slow == pytest.approx(2 * usual, rel=1e-3)
+    assert brought_up(profile, []) == profile
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_turns_of_real_time_mode_come_round_and_change_knobs_apart_from_what_is_looked_at(
+    full: bool,
+) -> None:
+    every = turns(full)
+    assert not every[0].looked_at
+    for before, after in pairwise(every):
+        assert after.begun_s == pytest.approx(before.ended_s)
+        if after.knobs != before.knobs:
+            assert not after.looked_at
+            assert after.seconds > before.knobs.checkpoint_s
+    learned = [each for each in every if each.learned]
+    assert [each.rate_per_s for each in learned] == list(LEARNED) * (4 if full else 1)
+    assert {each.knobs for each in learned} == ({PLAIN, RARER} if full else {PLAIN})
+    assert (SLOWER in {each.knobs for each in every}) == full
+
+
+def test_what_is_learned_is_not_what_is_foretold() -> None:
+    foretold = {
+        (each.knobs, each.rate_per_s)
+        for each in turns(full=True)
+        if each.looked_at and not each.learned
+    }
+    assert len(foretold) == 8
+    assert not foretold & {(knobs, rate) for knobs in (PLAIN, RARER) for rate in LEARNED}
+    assert Turn(SLOWER, LEARNED[0], 1.0, 0.0).learned is False
