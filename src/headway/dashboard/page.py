@@ -11,7 +11,7 @@ from pathlib import Path
 from headway.dashboard.about import RunAbout
 from headway.dashboard.distribution import distribution_of
 from headway.dashboard.draw.histogram import Mark, draw_distribution
-from headway.dashboard.draw.plots import NARROW, WIDE, Frame, TimePlot, draw
+from headway.dashboard.draw.plots import NARROW, WIDE, Frame, Series, TimePlot, draw
 from headway.dashboard.phases import phases_plot, waterfall
 from headway.dashboard.points import by_query, points_of
 from headway.dashboard.sections import Timeline, plots_of, seconds
@@ -144,9 +144,14 @@ def figure(plot: TimePlot, *, wide: bool = False) -> str:
     # A stack is named from below, where the first phase is.
     stacked = all(one.shape == "area" for one in plot.series)
     named = () if len(plot.series) < 2 else plot.series[::-1] if stacked else plot.series
-    keys = "".join(f"<span class='key {one.look}'>{escape(one.name)}</span>" for one in named)
-    caption = f"<figcaption><h3>{escape(plot.title)}</h3>{keys}</figcaption>"
+    caption = caption_of(plot.title, named)
     return sized(caption, draw(plot, WIDE if wide else HALF), draw(plot, NARROW), wide=wide)
+
+
+def caption_of(title: str, named: Sequence[Series]) -> str:
+    """What stands above a plot, with the names of what it shows."""
+    keys = "".join(f"<span class='key {one.look}'>{escape(one.name)}</span>" for one in named)
+    return f"<figcaption><h3>{escape(title)}</h3>{keys}</figcaption>"
 
 
 def sized(caption: str, large: str, small: str, *, wide: bool) -> str:

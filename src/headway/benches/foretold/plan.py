@@ -85,7 +85,7 @@ def judged(
     """One workload: its cells, and the highest rates of the plan and of the sweep."""
     goals, cells = goals_of(name, profile), cells_of(name, profile, options)
     plan = promised_by(profile, goals[-1], PROFILED[name] * TIMES[-1])
-    settings = sorted(tried(plan, cells, options), key=gently)
+    settings = sorted(settings_of(plan, cells, options), key=gently)
     passes = 1 if options.quick else PASSES
     goal = goals[-1]
     seen = bench.measure([step_of(each, goal, profile) for each in settings] * passes)
@@ -101,7 +101,7 @@ def judged(
     }
 
 
-def tried(plan: Promised, cells: Sequence[Cell], options: BenchOptions) -> set[Setting]:
+def settings_of(plan: Promised, cells: Sequence[Cell], options: BenchOptions) -> set[Setting]:
     """What is run, each once a pass: what was planned, and beside it every way that is swept."""
     ways = WAYS if options.full else FEWER
     wanted = {setting for cell in cells for setting in cell.tried}

@@ -9,7 +9,7 @@ from pathlib import Path
 from headway.dashboard.draw.plots import NARROW, WIDE, Series
 from headway.dashboard.early.asked import AnsweredPoint, Asked
 from headway.dashboard.early.draw import ProgressPlot, draw_over_progress, figure_text
-from headway.dashboard.page import HALF, document, sized
+from headway.dashboard.page import HALF, caption_of, document, sized
 from headway.units import format_duration
 
 TITLE = "An answer as it refined"
@@ -93,10 +93,8 @@ def tips(asked: Asked, say: Callable[[int], str]) -> tuple[str, ...]:
 def figure(plot: ProgressPlot, *, wide: bool = False) -> str:
     """A plot in both of its sizes, of which the page shows the one that fits."""
     named = plot.series if plot.series[0].look == "row0" else ()
-    keys = "".join(f"<span class='key {one.look}'>{escape(one.name)}</span>" for one in named)
-    caption = f"<figcaption><h3>{escape(plot.title)}</h3>{keys}</figcaption>"
     large, small = (draw_over_progress(plot, frame) for frame in (WIDE if wide else HALF, NARROW))
-    return sized(caption, large, small, wide=wide)
+    return sized(caption_of(plot.title, named), large, small, wide=wide)
 
 
 def table_of(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
