@@ -7,14 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from headway.benches.foretold.workbench import Workbench, warming
+from headway.benches.foretold.workbench import MANY, Workbench, warming
 from headway.engine.spark.session import open_session
 from headway.flow.stream import Stream
 from headway.workloads.registry import WORKLOADS
 from headway.workloads.words import split_words
 
 CORES = 2
-FIRST_WARM_S, QUICK_WARM_S = 30.0, 8.0
+FIRST_WARM_S, QUICK_WARM_S = 16.0, 8.0
 # The rate at which each workload is learned first; others are multiples of it.
 PROFILED = {"sessions": 6_000.0, "words": 5_000.0, "windows": 5_000.0}
 
@@ -42,7 +42,8 @@ def workbenches(names: Iterable[str], quick: bool) -> Iterator[tuple[str, Workbe
             for place_in_row, name in enumerate(names):
                 bench = Workbench(spark, MEASURED[name], Path(place) / name)
                 if not place_in_row:
-                    bench.trial(warming(PROFILED[name], QUICK_WARM_S if quick else FIRST_WARM_S))
+                    rate, seconds = PROFILED[name], QUICK_WARM_S if quick else FIRST_WARM_S
+                    bench.trial(warming(rate, seconds, 1.0 if quick else MANY))
                 yield name, bench
         finally:
             spark.stop()

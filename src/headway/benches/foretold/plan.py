@@ -153,10 +153,10 @@ def promised_by(profile: JobProfile, goal: Goal, top: float) -> Promised:
 
 
 def rivals_of(plan: Promised, ways: Sequence[tuple[float, int]] = WAYS) -> list[Setting]:
-    """Every way at rates around the plan's, and the plan's own way beside them."""
+    """Every way at the plan's rate and above, and the plan's own way at all rates around it."""
     wanted = [round(plan.per_s * share) for share in AROUND] if plan.per_s else []
     rates = sorted({min(plan.top, rate) for rate in wanted})
-    swept_ways = [Setting(rate, *way) for rate in rates for way in ways]
+    swept_ways = [Setting(rate, *way) for rate in rates for way in ways if rate >= plan.per_s]
     return swept_ways + [setting for rate in rates for setting in plan.at(rate)]
 
 
