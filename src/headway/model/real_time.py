@@ -81,15 +81,22 @@ class Pauses:
 
     longest_s  how long each holds records up, at most, the shortest first
     shares     the share of all records that meet it, evenly late by up to its longest
+    busy       the share of the time in which tasks pause, or make a pause good
     """
 
     longest_s: NDArray[np.float64]
     shares: NDArray[np.float64]
+    busy: float
 
     @property
     def share(self) -> float:
         """The share of records that meet any."""
         return float(self.shares.sum())
+
+    @property
+    def endless(self) -> bool:
+        """Whether one pause comes before the last is made good."""
+        return max(self.busy, self.share) >= 1
 
     @property
     def mean_s(self) -> float:
@@ -124,12 +131,14 @@ def pauses_of(
     was seen, by so many times more are.
     """
     seen = sorted((each for each in stretches if each.pause_s), key=lambda each: each.pause_s)
-    shares = []
-    for each in seen:
+    longest_s = np.array([each.pause_s for each in seen])
+    held, fluid = np.ones((2, len(seen)))
+    for place, each in enumerate(seen):
         then = vacation(each.pause_s, each.seconds, min(FULL, each.rate_per_s / most_per_s))
-        more = each.held_s / then.mean_s if each.held_s and isfinite(then.mean_s) else 1.0
-        shares.append(more * vacation(each.pause_s, candidate.checkpoint_s, load).share)
-    return Pauses(np.array([each.pause_s for each in seen]), np.array(shares) / max(1, len(seen)))
+        if each.held_s and isfinite(then.mean_s):
+            held[place], fluid[place] = each.held_s, then.mean_s
+    taken = longest_s / ((1 - load) * candidate.checkpoint_s * max(1, len(seen)))
+    return Pauses(longest_s, taken * held / fluid, float(taken.sum()))
 
 
 def nearest(profile: JobProfile, candidate: Candidate, rate_per_s: float) -> list[Stretch]:
@@ -188,7 +197,7 @@ def predict_real_time(profile: JobProfile, candidate: Candidate, under: Load) ->
     near = nearest(profile, candidate, under.rate_per_s)
     load = under.rate_per_s / most
     pauses = pauses_of(profile.stream.stretches, candidate, load, most)
-    if pauses.share >= 1:  # one pause comes before the last is made good
+    if pauses.endless:
         return hopeless(candidate, under, most)
     passing = passing_s(near, tasks, under)
     sample = sample_of(near, passing) + pauses.sample()

@@ -84,7 +84,9 @@ def run(options: BenchOptions) -> dict[str, Any]:
             seconds, warm_s = (8.0, 3.0) if options.quick else (16.0, 5.0)
             wanted = [Step(setting, seconds, warm_s) for setting in chosen[name]]
             rounds = ROUNDS_FULL if options.full else ROUNDS
-            plan = learned_first(wanted, PROFILED[name], 1 if options.quick else rounds)
+            plan = learned_first(
+                wanted, PROFILED[name], 1 if options.quick else rounds, options.quick
+            )
             measured = bench.trial(plan)
             bar.advance(len(measured), note=f"{name} measured")
             for each in measured:
@@ -97,9 +99,12 @@ def run(options: BenchOptions) -> dict[str, Any]:
                     for each in measure_streams(Path(place), options.full, modelled)
                 ]
         bar.advance(note="real-time mode")
-    # What was said before a setting was run, when nobody knew how the host would be meanwhile.
-    told = {name: value for name, value in figures_of(ahead).items() if name != "compared"}
-    figures = figures_of(found) | {"ahead": told}
+    # What was said before a setting was run, when nobody knew how the host would be meanwhile,
+    # and of the same settings what is said with it.
+    same = [each for each in found if each.mode == "micro-batch"]
+    figures = figures_of(found)
+    for key, part in (("micro_batch", same), ("ahead", ahead)):
+        figures[key] = {n: value for n, value in figures_of(part).items() if n != "compared"}
     figures |= {"seed": options.seed, "profiled_rates": PROFILED}
     options.keep("model", figures)
     (options.report / "model.svg").write_text(plot([each for each in found if each.kept_up]))

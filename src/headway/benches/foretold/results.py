@@ -89,11 +89,14 @@ def ahead_of(found: dict[str, Any]) -> str:
     """How far off it was without knowing how the host would be meanwhile, where that was asked."""
     if not (told := found.get("ahead")):
         return ""
+    same = found["micro_batch"]
     return f"""
-How fast the machine was is known from batches of another setting before and after each of those in
-micro-batch. By those before alone the errors are {told["mean_error_median"]:.1%} and
-{told["p99_error_median"]:.1%}, {told["mean_within_15pct"]:.0%} and {told["p99_within_20pct"]:.0%}
-within those limits.
+How fast the machine was is known from batches of another setting before and after each of the
+{same["settings"]} in micro-batch, of which the errors are {same["mean_error_median"]:.1%} and
+{same["p99_error_median"]:.1%} ({same["mean_within_15pct"]:.0%} and {same["p99_within_20pct"]:.0%}
+within those limits). By those before alone, as whoever plans knows it, they are
+{told["mean_error_median"]:.1%} and {told["p99_error_median"]:.1%}
+({told["mean_within_15pct"]:.0%} and {told["p99_within_20pct"]:.0%}).
 """
 
 

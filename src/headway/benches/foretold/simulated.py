@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from headway.benches.foretold.learned import CORES, PROFILED, workbenches
-from headway.benches.foretold.model import ROUNDS, drawn
+from headway.benches.foretold.model import ROUNDS, ROUNDS_FULL, drawn
 from headway.benches.foretold.streams import measure_streams
 from headway.benches.foretold.workbench import Measured, Step, learned_first
 from headway.benches.options import BenchOptions, progress
@@ -46,7 +46,8 @@ def run(options: BenchOptions) -> dict[str, Any]:
         for name, bench in workbenches(chosen, options.quick):
             seconds, warm_s = (8.0, 3.0) if options.quick else (14.0, 4.0)
             wanted = [Step(setting, seconds, warm_s) for setting in chosen[name]]
-            plan = learned_first(wanted, PROFILED[name], 1 if options.quick else ROUNDS)
+            rounds = ROUNDS_FULL if options.full else ROUNDS
+            plan = learned_first(wanted, PROFILED[name], rounds, options.quick)
             seen = bench.trial(plan)
             bar.advance(note=f"{name} measured")
             rows += [compared(name, each) for each in seen if each.kept_up]

@@ -135,8 +135,7 @@ def profile_at(lines: list[BatchLine], begun_s: float, every: Sequence[Turn]) ->
         line
         for line in lines
         for first_s, last_s in spans
-        if first_s - SKIPPED_S <= line.started_s - begun_s
-        and line.published_s - begun_s <= last_s + SKIPPED_S
+        if first_s <= line.started_s - begun_s and line.published_s - begun_s <= last_s
     ]
     return profile_of(own, "count", "real-time", LANES)
 

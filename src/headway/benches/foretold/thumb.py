@@ -34,7 +34,7 @@ WINDOWED_S = 2.5  # more where a goal is about windows, so that several end
 SURE = 0.95  # of the rate that a plan promises
 LEAST, TOP = 0.1, 32.0  # times the first rate: who promises less refuses, and nobody is tried above
 RACE, RACE_FULL = (0.8, 1.2, 1.8), (0.8, 1.0, 1.2, 1.5, 1.8, 2.2)  # times the rate that is promised
-PASSES, PASSES_FULL = 2, 5  # of a race; the median counts, for each alike
+PASSES, PASSES_FULL = 3, 5  # of a race; the median counts, for each alike
 BUSY, LONG_REST_S = 0.8, 6.0  # of saturation, beyond which a step is followed by so long a rest
 
 

@@ -34,6 +34,7 @@ WARM_S, WARM_SHARE = 16.0, 0.2  # how long a flow is warmed up, for half of it w
 LADEN_S = 40.0  # and how long with many
 # Times a rate: many records tell what each one adds. Few tell what is fixed, and need less time.
 MANY, BRIEF_S = 8.0, (SHORT_S, 1.0)
+LONG_S = 10.0  # a turn that a quick look goes without
 FASTEST = 4.0  # times the rate that is learned at, the highest that is foretold
 # By turns, so that of any two in a row one has each number of readers.
 JUDGED, JUDGED_S = ((0.25, 2), (0.6, 1), (0.6, 2), (0.25, 1)), 6.0
@@ -198,8 +199,8 @@ def turns_at(rate_per_s: float) -> list[Step]:
 def warming(rate_per_s: float, seconds: float, many: float = 1.0) -> list[Step]:
     """A while to warm up: many small batches, for Spark plans each anew, then as they will be.
 
-    And, for as long, batches of `many` times as many records: Java halves what each record costs
-    after a minute of them, and of few it takes no notice.
+    And then batches of `many` times as many records: after a while Java halves what each record
+    costs, and of few it takes no notice.
     """
     steps = [(share, seconds / 4) for share in (WARM_SHARE, 1.0)]
     steps += [(many, LADEN_S / 2)] if many > 1 else []
@@ -210,13 +211,17 @@ def warming(rate_per_s: float, seconds: float, many: float = 1.0) -> list[Step]:
     ]
 
 
-def learned_first(wanted: Sequence[Step], rate_per_s: float, rounds: int) -> list[Step]:
+def learned_first(
+    wanted: Sequence[Step], rate_per_s: float, rounds: int, quick: bool = False
+) -> list[Step]:
     """Steps to measure after turns to learn from, in one run, so that both have the same JVM.
 
     Before each of them, and after the last, the rate that was learned at comes back for a while: a
     JVM gets faster, and the host slower, so what was learned minutes ago is brought up to date.
     """
-    found = warming(rate_per_s, WARM_S, FASTEST) + turns_at(rate_per_s) * rounds
+    warm = warming(rate_per_s, WARM_S, 1.0 if quick else FASTEST)
+    turns = [turn for turn in turns_at(rate_per_s) if not quick or turn.seconds < LONG_S]
+    found = warm + turns * rounds
     for place, step in enumerate(wanted):
         found += [judging(rate_per_s, place), *drained([step])]
     return [*found, judging(rate_per_s, len(wanted))]
