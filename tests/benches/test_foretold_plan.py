@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -33,10 +34,11 @@ def seen(rate: float, every: float, late_s: float, readers: int = 2) -> Measured
 SWEEP = [seen(10e3, 0.0, 0.5), seen(40e3, 0.0, 0.8), seen(40e3, 1.0, 1.5), seen(80e3, 0.0, 2.0)]
 
 
-def test_every_way_is_tried_around_the_rate_of_the_plan_and_its_own_beside_them() -> None:
+def test_every_way_is_tried_from_the_rate_of_the_plan_on_and_its_own_below_it_too() -> None:
     tried = rivals_of(PLAN)
     assert {each.rate_per_s for each in tried} == {17e3, 20e3, 22e3, 25e3}
-    assert {(each.interval_s, each.readers) for each in tried} == {*WAYS, (0.3, 1)}
+    for rate, ways in ((17e3, {(0.3, 1)}), (20e3, {*WAYS, (0.3, 1)}), (25e3, {*WAYS, (0.3, 1)})):
+        assert {(e.interval_s, e.readers) for e in tried if e.rate_per_s == rate} == ways
     assert not rivals_of(Promised())
 
 
@@ -75,3 +77,11 @@ def test_a_plan_has_one_try_and_of_two_passes_the_first_counts() -> None:
     late, in_time = seen(40e3, 0.3, 1.2), seen(40e3, 0.3, 0.9)
     assert not cell_figures(cell, [*SWEEP, late, in_time])["met"]
     assert cell_figures(cell, [*SWEEP, in_time, late])["met"]
+
+
+def test_a_promise_that_nobody_kept_counts_as_nothing() -> None:
+    def of(promised: float, plan: float, sweep: float) -> dict[str, Any]:
+        return {"highest": {"promised_per_s": promised, "plan_per_s": plan, "sweep_per_s": sweep}}
+
+    assert ratio_of("plan_per_s", {"a": of(9.0, 9.0, 10.0), "b": of(5.0, 0.0, 0.0)}) == 0.45
+    assert ratio_of("plan_per_s", {"a": of(9.0, 9.0, 10.0), "b": of(0.0, 0.0, 0.0)}) == 0.9

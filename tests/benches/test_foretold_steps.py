@@ -8,11 +8,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from headway.benches.foretold.streams import LEARNED, PLAIN, RARER, SLOWER, Turn, turns
+from headway.benches.foretold.streams import LEARNED, PLAIN, RARER, SLOWER, Turn, profile_at, turns
 from headway.benches.foretold.workbench import Setting, Step, brought_up, learned_first
+from headway.measure.batches import BatchLine
 from headway.measure.costs.lanes import Lanes
 from headway.measure.costs.profile import profile_of
-from headway.testing.logs import made_lines
+from headway.testing.logs import made_line, made_lines
 
 WANTED = [Step(Setting(rate, 0.4), 10.0, 3.0) for rate in (100.0, 200.0, 300.0)]
 
@@ -71,3 +72,22 @@ def test_what_is_learned_is_not_what_is_foretold() -> None:
     assert len(foretold) == 8
     assert not foretold & {(knobs, rate) for knobs in (PLAIN, RARER) for rate in LEARNED}
     assert Turn(SLOWER, LEARNED[0], 1.0, 0.0).learned is False
+
+
+def test_a_stretch_with_records_of_another_turn_teaches_nothing() -> None:
+    every = [
+        Turn(PLAIN, 8_000.0, 10.0, 0.0),
+        Turn(PLAIN, LEARNED[0], 20.0, 10.0),
+        Turn(PLAIN, 4_000.0, 10.0, 30.0),
+    ]
+    waited = {"mean": 0.001, "max": 0.2, "steps": []}
+
+    def stretch(begun_s: float, rows: int) -> BatchLine:
+        return made_line(
+            np.full(rows, 0.01), begun_s + 10.0, started_s=begun_s, phases={"pause": waited}
+        )
+
+    begins_s = (1_000.0, 1_008.0, 1_010.5, 1_020.5, 1_030.0)
+    lines = [stretch(at_s, 100 + place) for place, at_s in enumerate(begins_s)]
+    found = profile_at(lines, 1_000.0, every).stream
+    assert found.records == 102

@@ -116,3 +116,21 @@ def test_a_flow_that_was_never_seen_to_pause_is_not_thought_to() -> None:
     found = predict(paused((0.0, 0.0)), SEEN, Load(1_000))
     assert found.phases_s["pause"] == 0
     assert found.mean_s == pytest.approx(0.010, rel=0.02)
+
+
+def test_of_what_was_seen_that_counts_which_had_checkpoints_as_far_apart() -> None:
+    def slow_after(seconds: float, fetch_s: float) -> Stretch:
+        return replace(stretch(1_000.0), seconds=seconds, phases_s={"fetch": fetch_s}, steps_s={})
+
+    seen = (slow_after(10.0, 0.006), slow_after(60.0, 0.002), slow_after(300.0, 0.001))
+    both = replace(profile(), stream=StreamCosts(seen))
+    for every_s, fetch_s in ((10.0, 0.006), (60.0, 0.002)):
+        found = predict(both, replace(SEEN, checkpoint_s=every_s), Load(1_000))
+        assert found.phases_s["fetch"] == pytest.approx(fetch_s, rel=0.05)
+
+
+def test_what_pauses_again_before_a_pause_is_made_good_falls_behind() -> None:
+    often = replace(SEEN, checkpoint_s=2.0)
+    most = foretold(1_000).saturation_per_s
+    assert predict(paused((0.4, 0.001)), often, Load(0.7 * most)).stable
+    assert not predict(paused((0.4, 0.001)), often, Load(0.85 * most)).stable

@@ -1,9 +1,9 @@
 """See, decide, act: whether a running flow shall run in another way, and why.
 
 Each pass compares what the one before foretold with what was measured, and asks the planner what it
-would do at the rate that comes now. A change of pace costs nothing; a change of mode silences the
-flow for seconds. The flow changes when what it gains within a horizon is more than what the change
-costs, at most once per cooldown.
+would do at the rate that comes now. A change of pace costs nothing; a change of mode, or of what
+real-time mode runs with, silences the flow for seconds. The flow changes when what it gains within
+a horizon is more than what the change costs, at most once per cooldown.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Caution:
     every_s     time between two passes
     cooldown_s  the least time between two changes
     horizon_s   how far ahead a gain counts
-    restart_s   how long a change of mode silences the flow, until that was measured
+    restart_s   how long a restart silences the flow, until that was measured
     saving      the share of core-seconds that a change must save when the goal is kept anyway
     growth      how much more than now is planned for
     """

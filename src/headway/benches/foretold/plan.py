@@ -214,11 +214,15 @@ def figures_of(found: dict[str, Any]) -> dict[str, Any]:
 
 
 def ratio_of(name: str, found: dict[str, Any]) -> float | None:
-    """A highest rate as a share of the sweep's, over all workloads that keep their goal at all."""
+    """A highest rate as a share of the sweep's, over all workloads that keep their goal at all.
+
+    A plan that promised a rate at which nobody kept the goal, itself neither, has none of it.
+    """
+    every = [each["highest"] for each in found.values()]
     ratios = [
-        each["highest"][name] / each["highest"]["sweep_per_s"]
-        for each in found.values()
-        if each["highest"].get("sweep_per_s")
+        each[name] / each["sweep_per_s"] if each["sweep_per_s"] else 0.0
+        for each in every
+        if each.get("sweep_per_s") or each.get("promised_per_s")
     ]
     return round(float(np.median(ratios)), 3) if ratios else None
 

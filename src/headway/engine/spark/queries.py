@@ -15,9 +15,10 @@ from headway.engine.spark.gate.query import GatedQuery
 from headway.engine.spark.metering.listening import ProgressListener
 from headway.engine.spark.metering.logbook import Logbook
 from headway.engine.spark.realtime.handover import last_by_gate, unfinished
+from headway.engine.spark.realtime.needs import set_shuffle
 from headway.engine.spark.realtime.query import RealTimeQuery, open_finals, settle_left
 from headway.engine.spark.settings import Settings
-from headway.errors import HeadwayError, RunError
+from headway.errors import HeadwayError, RunError, SessionError
 from headway.flow.graph import Flow
 from headway.keep.pacing import Pace
 from headway.plan.modes import Mode
@@ -82,6 +83,12 @@ class Running:
         does not start either, no query is left.
         """
         before = replace(self._settings, pace=self.queries[0].pace)
+        going_on = f"The flow goes on in {before.mode}"
+        if settings.mode == "real-time":
+            try:  # what can be known to fail need not interrupt anything
+                set_shuffle(self._spark, settings.real_time)
+            except SessionError as error:
+                raise RunError(f"{error}\n{going_on}") from error
         for query in self.queries:
             query.wind_down(patience_s)
         silent_s = self._clock.steady_s()
@@ -91,9 +98,7 @@ class Running:
             self._wait_working(patience_s)
         except BaseException as error:
             self._go_back(before)
-            raise RunError(
-                f"the mode could not be changed: {error}\nThe flow goes on in {before.mode}"
-            ) from error
+            raise RunError(f"the run could not be changed: {error}\n{going_on}") from error
         return self._clock.steady_s() - silent_s
 
     def _wait_working(self, patience_s: float) -> None:

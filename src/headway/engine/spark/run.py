@@ -152,14 +152,15 @@ class RunHandle:
         A flow in micro-batch ends its batch first; one in real-time mode goes on to its next
         checkpoint, for at most `patience_s`, so that hardly anything is answered twice. Where the
         other mode does not start, the flow goes on as it was, and the error says so. `real_time`
-        brings other knobs for that mode; how many tasks reduce is fixed by the checkpoint.
+        brings all knobs of that mode anew; how many tasks reduce is fixed by the checkpoint.
         """
         check_mode(mode)
         check_suits(self.flow, mode)
-        wanted = replace(self.settings, real_time=real_time or self.settings.real_time)
         with self._stopping:
+            wanted = replace(self.settings, real_time=real_time or self.settings.real_time)
             same = mode == "micro-batch" or wanted == self.settings
             if self._done.is_set() or (mode == self._running.mode and same):
+                self.settings = wanted  # for when real-time mode comes
                 return 0.0
             try:
                 gap_s = self._running.change(replace(wanted, mode=mode), patience_s)
@@ -168,7 +169,7 @@ class RunHandle:
             except BaseException as error:
                 if not self._queries:  # it could not go back, either
                     said = error if isinstance(error, HeadwayError) else None
-                    self._error = said or RunError(f"the mode could not be changed: {error}")
+                    self._error = said or RunError(f"the run could not be changed: {error}")
                     self._end()
                 raise
 

@@ -15,6 +15,7 @@ from headway.measure.moments import ARRIVALS, Moments
 KEPT = 64  # of the newest stretches
 PASSING = ("fetch", "map", "shuffle", "publish", "unexplained")  # what each record goes through
 SOME = 30  # a stretch of fewer records says nothing about a tail
+BEGAN = "began"  # marks a stretch before which the query had stopped, which is no pause of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ class Stretch:
     def of(cls, line: BatchLine) -> Stretch | None:
         """What a line of the log tells; None when it holds too little."""
         seconds = line.published_s - line.started_s
-        if line.rows < SOME or seconds <= 0 or not line.phases:
+        if line.rows < SOME or seconds <= 0 or not line.phases or line.work.get(BEGAN):
             return None
         pause_s = pause_of(line)
         passing = {

@@ -10,8 +10,13 @@ from pyspark.sql import SparkSession
 
 import headway as hw
 from headway.clock import SystemClock
+from headway.engine.simulated.run import simulate
+from headway.engine.simulated.world import Traffic
+from headway.engine.spark.gate.offsets import NATIVE
 from headway.engine.spark.learning.keeping import Keeper, Learned, first_settings
+from headway.errors import RunError
 from headway.flow.goals import parse_goal
+from headway.flow.rates import parse_rate
 from headway.keep.decisions import DECISIONS, read_decisions
 from headway.keep.loop import Caution
 from headway.measure.batches import BatchLine
@@ -20,15 +25,16 @@ from headway.measure.costs.profile import JobProfile
 from headway.measure.moments import Moments
 from headway.model.candidate import Candidate
 from headway.model.service import Service
-from headway.plan.modes import Mode, RealTime
+from headway.plan.modes import MODES, Mode, RealTime
 from headway.testing.logs import made_lines
 from headway.workloads.makers.keyed import Keyed
-from tests.model.profiles import batch_costs
+from tests.model.profiles import batch_costs, profile
 from tests.waiting import until
 
 CLOCK = SystemClock()
 HALF = Candidate("micro-batch", 1, 2, 2, 2, interval_s=0.5)
 QUICK = Caution(every_s=0.05, cooldown_s=0.1)
+CLOSE = RealTime(checkpoint_s=10.0, shuffle_bytes=1_000)
 
 
 class NoRun:
@@ -85,6 +91,54 @@ def test_a_passive_keeper_only_says_what_it_would_do(tmp_path: Path) -> None:
     assert keeper.decisions[0].action == "would change"
     assert keeper.kept.now.interval_s == 3.0
     assert run.told == []
+
+
+class Streaming(NoRun):
+    """The same in real-time mode, with checkpoints ten seconds apart."""
+
+    def __init__(self, fails: bool) -> None:
+        super().__init__(flow(), hw.Settings(real_time=CLOSE))
+        self.mode, self.fails = "real-time", fails
+        self.knobs: list[RealTime | None] = []
+        ran = simulate(profile(), candidate_of_stream(), Traffic(parse_rate(50.0)), 60.0)
+        sink = self.flow.sinks[0].name
+        self.ran = [replace(line, query=sink, because=NATIVE) for line in ran.lines]
+
+    def lines(self) -> list[BatchLine]:
+        begun, self.begun = self.begun, True
+        return self.ran if begun else []
+
+    def switch(self, mode: Mode, patience_s: float, real_time: RealTime | None) -> float:
+        self.knobs.append(real_time)
+        if self.fails:
+            raise RunError("not today")
+        return 1.5
+
+
+def candidate_of_stream() -> Candidate:
+    return Candidate("real-time", 1, 2, 1, 1, checkpoint_s=CLOSE.checkpoint_s)
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_checkpoints_that_are_too_close_for_the_goal_become_rarer(
+    fails: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("headway.engine.spark.learning.keeping.modes_of", lambda _: MODES)
+    run = Streaming(fails)
+    known = replace(profile(), flow=run.flow.fingerprint, lanes=run.lanes)
+    keeper = Keeper(run, parse_goal("p99 <= 60ms"), known, tmp_path, replace(QUICK, restart_s=0.5))
+    until(lambda: len(keeper.decisions) >= 1)
+    keeper.close()
+    said, told = keeper.decisions[0], run.knobs[0]
+    assert told is not None
+    assert told.checkpoint_s > CLOSE.checkpoint_s
+    assert told.shuffle_bytes == CLOSE.shuffle_bytes
+    if fails:
+        assert (said.action, said.because, said.candidate.checkpoint_s) == ("keep", "not today", 10)
+        assert keeper.caution.restart_s == 0.5
+    else:
+        assert (said.action, said.candidate.checkpoint_s) == ("change", told.checkpoint_s)
+        assert keeper.caution.restart_s == 1.5
 
 
 def test_a_flow_that_is_not_known_starts_well_within_its_goal() -> None:

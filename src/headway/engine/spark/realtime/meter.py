@@ -28,6 +28,7 @@ from headway.engine.topics.opening import open_topic
 from headway.engine.topics.port import OpenTopic, Position, count_between, share_out
 from headway.flow.steps import Sink
 from headway.measure.batches import BatchLine
+from headway.measure.costs.stretches import BEGAN
 from headway.measure.latency import Latency, sampled
 from headway.measure.moments import ARRIVALS, RECORD_SERVICE, Moments
 from headway.measure.phases import real_time_phases
@@ -106,6 +107,7 @@ class RealTimeMeter(Meter):
         self._topics, self._knobs, self._clock = arrivals.topics, knobs, arrivals.clock
         self.tasks = knobs.tasks  # that reduce; a checkpoint may know of another number
         self._checkpoint = folder.checkpoint(sink)
+        self._run_id = ""  # of Spark's: it has another one after each start
         self._gaps = GapSample(arrivals.topics, arrivals.clock)
         super().__init__(sink, folder, arrivals)
 
@@ -153,8 +155,11 @@ class RealTimeMeter(Meter):
     def _work(self, progress: dict[str, Any], started_s: float) -> dict[str, float]:
         """What was done since the last checkpoint, and how long records might wait for others."""
         own = [stage for stage in self.look() if stage.submitted_us >= started_s * 1e6 - SLACK_US]
-        waits = {name: getattr(self._knobs, name) for name in ("shuffle_wait_s", "fetch_wait_s")}
-        return work_of(progress, None) | cpu_of(own) | waits | {"tasks": self.tasks}
+        more: dict[str, float] = {"tasks": self.tasks}
+        more |= {name: getattr(self._knobs, name) for name in ("shuffle_wait_s", "fetch_wait_s")}
+        if progress.get("runId", self._run_id) != self._run_id:
+            self._run_id, more[BEGAN] = progress["runId"], 1.0
+        return work_of(progress, None) | cpu_of(own) | more
 
     def _moments(self, ranges: Ranges, mapped: Latency) -> dict[str, dict[str, float]]:
         """How records came, and how long each was decoded and mapped, which is seen one by one."""

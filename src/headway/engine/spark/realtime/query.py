@@ -137,7 +137,7 @@ class RealTimeQuery(StartedQuery):
         """Refuse: there are no batches to pace."""
         raise RunError(
             "a flow in real-time mode has no batches to pace; switch it to micro-batch first, or "
-            "start it again with other settings of real_time"
+            "to other knobs: switch('real-time', real_time=RealTime(...))"
         )
 
     def stop(self, patience_s: float) -> None:
