@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from headway.benches.foretold.workbench import MANY, Workbench, warming
+from headway.benches.foretold.workbench import Workbench, warming
 from headway.engine.spark.session import open_session
 from headway.flow.stream import Stream
 from headway.workloads.registry import WORKLOADS
@@ -43,7 +43,7 @@ def workbenches(names: Iterable[str], quick: bool) -> Iterator[tuple[str, Workbe
                 bench = Workbench(spark, MEASURED[name], Path(place) / name)
                 if not place_in_row:
                     rate, seconds = PROFILED[name], QUICK_WARM_S if quick else FIRST_WARM_S
-                    bench.trial(warming(rate, seconds, 1.0 if quick else MANY))
+                    bench.trial(warming(rate, seconds))
                 yield name, bench
         finally:
             spark.stop()

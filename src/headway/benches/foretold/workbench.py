@@ -30,8 +30,8 @@ PATIENCE_S = 120.0
 # so slow that they make the size of a batch, and one turn without, for what lies between batches.
 SHORT_S = 0.5  # too short for batches of many records
 PROFILED_S = {0.0: 3.0, SHORT_S: 5.0, 1.0: 6.0, 3.0: 12.0}
-WARM_S, WARM_SHARE = 16.0, 0.2  # how long a flow is warmed up, for half of it with so few records
-LADEN_S = 40.0  # and how long with many
+WARM_S, WARM_SHARE = 8.0, 0.2  # how long a flow is warmed up, for half of it with so few records
+LADEN_S = 60.0  # and how long with many
 # Times a rate: many records tell what each one adds. Few tell what is fixed, and need less time.
 MANY, BRIEF_S = 8.0, (SHORT_S, 1.0)
 LONG_S = 10.0  # a turn that a quick look goes without
@@ -204,11 +204,13 @@ def warming(rate_per_s: float, seconds: float, many: float = 1.0) -> list[Step]:
     """
     steps = [(share, seconds / 4) for share in (WARM_SHARE, 1.0)]
     steps += [(many, LADEN_S / 2)] if many > 1 else []
-    return [
+    found = [
         Step(Setting(rate_per_s * share, 0.0, readers), each_s, each_s)
         for share, each_s in steps
         for readers in (2, 1)
     ]
+    # What has piled up while Java was slow is worked off before anything is learned.
+    return [*found, Step(Setting(rate_per_s * LULL, 0.0), BEGIN_S, BEGIN_S)]
 
 
 def learned_first(
