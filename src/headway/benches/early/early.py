@@ -9,7 +9,6 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from headway.benches.options import Bar, BenchOptions, progress
-from headway.clock import SystemClock
 from headway.engine.early.proving.library import Library, swelling
 from headway.engine.early.proving.race import Race, Timed
 from headway.engine.spark.session import open_session
@@ -20,42 +19,33 @@ SENTENCE = "TPC-H early at 10 and at 100 points, against the full query on the s
 FEW, MANY = 10, 100  # points; tables are annotated for each
 # Spark plans each question anew, and Java is quick at it once it has done so many times: before
 # anything is timed, each question is asked so often for its first answer.
-WARM_UP, QUICK_WARM_UP = 3, 5
-# Rounds of all queries: the first one warms up. A run that is not whole begins none after so long.
-LEAST_ROUNDS, ROUNDS, ROUNDS_FULL, LAST_S = 2, 3, 4, 480.0
-AGAIN = 6  # queries that are asked again at each point, in a run that is not whole
+WARM_UP = 5
 
 
 def run(options: BenchOptions) -> dict[str, Any]:
-    """Time each query in full and early, by turns and warm."""
-    chance, clock = random.Random(options.seed), SystemClock()
-    begun_s = clock.steady_s()
-    names = sorted(chance.sample(NAMES, 2)) if options.quick else list(NAMES)
-    again = names if options.full or options.quick else sorted(chance.sample(names, AGAIN))
-    scale, rounds = (0.1, 2) if options.quick else (1.0, ROUNDS_FULL if options.full else ROUNDS)
-    rounds = options.repeats + 1 if options.repeats else rounds
+    """Time each query in full and early, by turns and warm; a default run draws some queries."""
+    chance = random.Random(options.seed)
+    names = list(NAMES) if options.full else sorted(chance.sample(NAMES, 2 if options.quick else 7))
+    scale, repeats = (0.1, 1) if options.quick else (1.0, options.repeats or 2)
     with TemporaryDirectory(prefix="headway-early-") as place:
         files = make_tables(Path(place) / "tables", scale)
         spark = open_session("local[2]", {"spark.driver.memory": "6g"})
         try:
             library = Library(spark, Path(place) / "annotated", files)
             race = Race(spark, files)
-            with progress(len(names) * (1 + 3 * rounds) + len(again), "early answers") as bar:
+            steps = len(names) * (1 + 3 * (repeats + 1) + 1)
+            with progress(steps, "early answers") as bar:
                 contests = [Contest(name, race, library, bar) for name in names]
                 for contest in contests:
-                    contest.warm_up(QUICK_WARM_UP if options.quick else WARM_UP)
-                for done in range(rounds):
-                    late = clock.steady_s() - begun_s > LAST_S and done >= LEAST_ROUNDS
-                    if late and not (options.full or options.repeats):
-                        bar.advance(3 * len(names) * (rounds - done), note="no time for more")
-                        break
+                    contest.warm_up()
+                for _ in range(repeats + 1):
                     for contest in contests:
                         contest.take_turns()
-                rows = {each.name: each.row(each.name in again) for each in contests}
+                rows = {contest.name: contest.row() for contest in contests}
         finally:
             spark.stop()
-    repeats = len(contests[0].full) - 1
     figures = figures_of(rows) | {"scale": scale, "repeats": repeats, "seed": options.seed}
+    figures |= {"warm_up_asks": WARM_UP + 1}
     options.keep("early", figures)
     return figures
 
@@ -67,28 +57,30 @@ class Contest:
         self.name, self._race, self._bar = name, race, bar
         self._sql = query(name)
         self._tables = {n: library.open(KEYS[name], n, swelling) for n in (FEW, MANY)}
-        self.full: list[float] = []
+        self._full: list[float] = []
         self._few: list[Timed] = []
         self._many: list[Timed] = []
 
-    def warm_up(self, times: int) -> None:
+    def warm_up(self) -> None:
         """Ask it some times for its first answer."""
-        for _ in range(times):
+        for _ in range(WARM_UP):
             self._race.first(self._sql, self._tables[FEW], FEW)
         self._bar.advance(note=f"warming up {self.name}")
 
     def take_turns(self) -> None:
         """Ask it once in each way."""
-        self.full.append(self._race.in_full(self._sql))
+        self._full.append(self._race.in_full(self._sql))
         self._bar.advance(note=f"{self.name} in full")
         self._few.append(self._race.early(self._sql, self._tables[FEW], FEW))
         self._bar.advance(note=f"{self.name} at {FEW} points")
         self._many.append(self._race.early(self._sql, self._tables[MANY], MANY))
         self._bar.advance(note=f"{self.name} at {MANY} points")
 
-    def row(self, again: bool) -> dict[str, Any]:
-        """Its figures, some with what it costs to ask again at each point, measured once."""
-        full, few, many = self.full[1:], self._few[1:], self._many[1:]
+    def row(self) -> dict[str, Any]:
+        """Its figures, with what it costs to ask again at each point, which is measured once."""
+        again_s = self._race.again_at_each_point(self._sql, self._tables[FEW], FEW)
+        self._bar.advance(note=f"{self.name} again at each point")
+        full, few, many = self._full[1:], self._few[1:], self._many[1:]
         total_s = statistics.median(one.total_s for one in few)
         return {
             "full_s": round(statistics.median(full), 2),
@@ -98,14 +90,9 @@ class Contest:
             "total_cost": ratio([one.total_s for one in few], full),
             "total_cost_100": ratio([one.total_s for one in many], full),
             "first_sooner_100": ratio(full, [one.first_s for one in many]),
-            "cheaper_than_again": self._cheaper(total_s) if again else None,
+            "cheaper_than_again": round(again_s / total_s, 2),
             "chunks": [[one.chunk.first, one.chunk.last] for one in few[-1].spent],
         }
-
-    def _cheaper(self, total_s: float) -> float:
-        again_s = self._race.again_at_each_point(self._sql, self._tables[FEW], FEW)
-        self._bar.advance(note=f"{self.name} again at each point")
-        return round(again_s / total_s, 2)
 
 
 def ratio(above: list[float], below: list[float]) -> float:
@@ -117,10 +104,9 @@ def figures_of(rows: dict[str, dict[str, Any]]) -> dict[str, Any]:
     """The figures over all queries, and each query's own."""
 
     def over(name: str) -> list[float]:
-        return [row[name] for row in rows.values() if row[name] is not None]
+        return [row[name] for row in rows.values()]
 
     return {
-        "asked": len(rows),
         "first_sooner_median": round(statistics.median(over("first_sooner")), 2),
         "total_cost_median": round(statistics.median(over("total_cost")), 3),
         "total_cost_worst": max(over("total_cost")),
