@@ -42,8 +42,7 @@ def workbenches(names: Iterable[str], quick: bool) -> Iterator[tuple[str, Workbe
             for place_in_row, name in enumerate(names):
                 bench = Workbench(spark, MEASURED[name], Path(place) / name)
                 if not place_in_row:
-                    rate, seconds = PROFILED[name], QUICK_WARM_S if quick else FIRST_WARM_S
-                    bench.trial(warming(rate, seconds))
+                    bench.trial(warming(PROFILED[name], QUICK_WARM_S if quick else FIRST_WARM_S))
                 yield name, bench
         finally:
             spark.stop()

@@ -84,9 +84,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
             seconds, warm_s = (8.0, 3.0) if options.quick else (16.0, 5.0)
             wanted = [Step(setting, seconds, warm_s) for setting in chosen[name]]
             rounds = ROUNDS_FULL if options.full else ROUNDS
-            plan = learned_first(
-                wanted, PROFILED[name], 1 if options.quick else rounds, options.quick
-            )
+            plan = learned_first(wanted, PROFILED[name], rounds, options.quick)
             measured = bench.trial(plan)
             bar.advance(len(measured), note=f"{name} measured")
             for each in measured:
