@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from headway.early.chunks import Chunk
+from headway.early.sampling import Sampling
 from headway.engine.early import opening, storage
 from headway.engine.early.ask import ask, progress
 from headway.engine.early.evaluate import SqlPlan
@@ -128,6 +131,44 @@ def test_keys_of_two_types_and_of_two_machines_still_meet(
     answers = list(ask(sql, {"a": few, "b": many}, spark=spark))
     wanted = {"n": 90, "s": sum(n for n in range(100) if n % 10)}
     assert answers[-1].table.to_pylist() == [wanted]
+
+
+def test_a_small_table_that_is_there_from_the_start_is_held_in_memory(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small = progress(
+        spark.range(6).selectExpr("id AS k", "CAST(id / 2 AS DECIMAL(5,1)) AS v", "CAST(NULL AS INT) AS n"),
+        Sampling("start", points=1), folder=tmp_path / "small",
+    )  # fmt: skip
+    timed = progress(
+        spark.range(6).selectExpr("id AS k", "TIMESTAMP_SECONDS(id) AS v"),
+        Sampling("start", points=1), folder=tmp_path / "timed",
+    )  # fmt: skip
+    many = progress(keyed(spark, 60), by="k", points=3, folder=tmp_path / "many")
+    sql = "SELECT count(*) AS n, sum(small.v) AS s FROM many JOIN small ON many.k = small.k"
+    assert "LocalTableScan" in plan_of(sql, {"many": many, "small": small}, spark, Chunk(0, 0))
+    *_, last = ask(sql, {"many": many, "small": small}, spark=spark)
+    assert last.table.to_pylist() == [{"n": 5, "s": Decimal("7.5")}]  # no row 50: its key is null
+    for name, sampled in (("timed", timed), ("many", many)):
+        one = f"SELECT count(v) AS n FROM {name}"
+        assert "LocalTableScan" not in plan_of(one, {name: sampled}, spark, Chunk(0, 0))
+    monkeypatch.setattr(opening, "HELD_BYTES", 10)
+    monkeypatch.setattr(opening, "_opened", OrderedDict())
+    assert "LocalTableScan" not in plan_of("SELECT sum(v) AS s FROM small", {"small": small}, spark)
+
+
+def test_what_a_last_chunk_would_keep_is_not_kept(spark: SparkSession, tmp_path: Path) -> None:
+    stored = progress(keyed(spark, 400), by="k", points=4, folder=tmp_path / "t")
+    sql = "SELECT v % 3 AS m, sum(v) AS s FROM t GROUP BY v % 3"
+    assert "ExistingRDD" in plan_of(sql, {"t": stored}, spark, Chunk(1, 2))
+    assert "ExistingRDD" not in plan_of(sql, {"t": stored}, spark, Chunk(1, 3))
+    asking = ask(sql, {"t": stored}, chunk=1, spark=spark)
+    assert isinstance(asking.plan, SqlPlan)
+    assert asking.plan.slices
+    *_, last = asking  # what earlier chunks have kept is merged in the last one, too
+    assert {row["m"]: row["s"] for row in last.table.to_pylist()} == {
+        m: sum(range(m, 400, 3)) for m in range(3)
+    }
 
 
 def test_what_has_no_hash_of_its_own_lies_anywhere(spark: SparkSession, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 
 import sqlglot
 from sqlglot import exp
@@ -46,8 +47,9 @@ Schema = Mapping[str, Mapping[str, str]]
 UNREAD = ("connect", "match", "cluster", "distribute", "sort", "kind", "hint", "into", "windows")
 
 
+@lru_cache(maxsize=16)
 def parse(sql: str) -> exp.Query:
-    """The syntax tree of one query, or an error that says where it breaks."""
+    """The syntax tree of one query, or an error that says where it breaks; not to be changed."""
     try:
         tree = sqlglot.parse_one(sql, dialect=DIALECT)
     except sqlglot.errors.SqlglotError as error:
@@ -83,9 +85,8 @@ def check_given(sql: str, given: Iterable[str]) -> None:
 
 def read_query(sql: str, schema: Schema) -> Query:
     """Read a query over tables of known columns; raises NoRule for what the algebra lacks."""
-    tree = parse(sql)
     try:
-        tree = qualify(tree, schema=dict(schema), dialect=DIALECT)
+        tree = qualify(parse(sql).copy(), schema=dict(schema), dialect=DIALECT)
     except sqlglot.errors.SqlglotError as error:
         raise NoRule(f"names that cannot be told apart: {error}") from error
     # Spark does not tell names apart by case, and neither does what was qualified.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
 
@@ -104,8 +105,11 @@ class SqlPlan:
         if self.query is None:
             parts = [recomputed(self.tables, self.sql, point) for point in chunk.points]
             return reduce(DataFrame.unionAll, parts)
-        if chunk.first > 0 and self.keeping is not None:
-            alone, relation = self.states.reach(chunk), self.keeping
+        # What a last chunk would keep nobody reads: where nothing was kept before it, it costs less
+        # to answer it as if nothing ever were.
+        goes_on, is_last = self.states.reach(chunk), chunk.last == self.tables.points - 1
+        if chunk.first > 0 and self.keeping is not None and (goes_on or not is_last):
+            alone, relation = goes_on, self.keeping
             self.states.advance(self.tables, self.keeping.states, chunk)
         else:
             alone = chunk.first > 0 and self.many.forgets
@@ -144,15 +148,30 @@ def plan_question(tables: Tables, sql: str) -> SqlPlan:
 
     No tuple is looked at: whatever is done here, the first answer waits for.
     """
-    schema = expected_schema(tables, sql)
+    with ThreadPoolExecutor(1) as beside:  # both take a while, one in Java and one in Python
+        told = beside.submit(expected_schema, tables, sql)
+        query, missing = read_or_missing(sql, tables)
+    schema = told.result()
+    if query is None:
+        return SqlPlan(tables, sql, schema, missing=missing)
     try:
-        plan = SqlPlan(tables, sql, schema, read_query(sql, tables.column_types))
+        plan = SqlPlan(tables, sql, schema, query)
         plan.single  # noqa: B018 - Spark understood the query itself; does it our reading of it?
     except NoRule as missing:
         return SqlPlan(tables, sql, schema, missing=str(missing))
     except QueryError as misread:
         return SqlPlan(tables, sql, schema, missing=f"our reading of it: {misread}")
     return plan
+
+
+def read_or_missing(sql: str, tables: Tables) -> tuple[Query | None, str]:
+    """The query as the algebra has it, or what the algebra lacks."""
+    try:
+        return read_query(sql, tables.column_types), ""
+    except NoRule as missing:
+        return None, str(missing)
+    except QueryError as misread:
+        return None, f"our reading of it: {misread}"
 
 
 def recomputed(tables: Tables, sql: str, point: int) -> DataFrame:

@@ -5,14 +5,23 @@ from __future__ import annotations
 import itertools
 import threading
 from collections import OrderedDict
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from pyspark.sql import SparkSession
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 # Slices of tables that stay open for the next question, each a view of some files.
 OPEN = 256
+# Up to so many bytes of files are held in memory: Spark then needs no job to read a small table,
+# of which a question may have several, each read for itself.
+HELD_BYTES = 64_000
+# Types that Arrow keeps just as they are.
+FAITHFUL = ("tinyint", "smallint", "int", "bigint", "float", "double", "boolean", "string", "date")
 # Types whose hash is the same wherever Spark computes it.
 PLAIN = ("tinyint", "smallint", "int", "bigint", "date", "boolean", "string")
 
@@ -23,6 +32,30 @@ class Clusters:
 
     by: tuple[str, ...] = ()
     count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FileSet:
+    """Some files of a table: their columns, how rows are spread over them, and in which order.
+
+    in_order  whether each file is sorted by the key of its cluster
+    whole     whether they are all of a table that is there from the start, so asked for each time
+    """
+
+    paths: tuple[str, ...]
+    schema: StructType
+    clusters: Clusters
+    in_order: bool = False
+    whole: bool = False
+
+    @property
+    def is_held(self) -> bool:
+        """Whether it is small enough to be held in memory, and comes out of it as it is."""
+        kinds = [field.dataType.simpleString() for field in self.schema]
+        faithful = all(kind in FAITHFUL or kind.startswith("decimal") for kind in kinds)
+        if not self.whole or not self.paths or not faithful:
+            return False
+        return sum(Path(path).stat().st_size for path in self.paths) <= HELD_BYTES
 
 
 _opened: OrderedDict[tuple[object, ...], str] = OrderedDict()
@@ -51,33 +84,39 @@ def clustered_name(name: str, cluster: int) -> str:
     return f"{first}_{cluster:05d}{dot}{rest}"
 
 
-def open_files(
-    spark: SparkSession, paths: list[str], schema: StructType, clusters: Clusters, in_order: bool
-) -> str:
+def open_files(spark: SparkSession, files: FileSet) -> str:
     """The rows of files as a view that all sessions see, by its name; files are opened once.
 
     Spark need not bring together in it what lies together already, nor sort each file by the key
-    of its cluster where it is `in_order` so.
+    of its cluster where it is in that order.
     """
     application = str(spark.sparkContext.applicationId)
     # A scan goes by the settings of the session that opened it.
     settings = spark.conf.get("spark.sql.sources.bucketing.enabled")
-    key = (application, tuple(paths), schema.json(), clusters, in_order, settings)
+    key = (application, files.paths, files.schema.json(), files.clusters, files.in_order, settings)
     with _lock:
         if key in _opened:
             _opened.move_to_end(key)
             return _opened[key]
     view = f"hwrows_{next(_numbers)}"
-    frame = (
-        spark.read.schema(schema).parquet(*paths) if paths else spark.createDataFrame([], schema)
-    )
-    plan = frame._jdf.queryExecution().analyzed()
+    plan = frame_of(spark, files)._jdf.queryExecution().analyzed()
     if plan.getClass().getSimpleName() == "LogicalRelation":
-        plan = apart(spark, plan, clusters, in_order)
+        plan = apart(spark, plan, files)
     dataset = spark._jvm.org.apache.spark.sql.classic.Dataset  # type: ignore[union-attr]
     dataset.ofRows(spark._jsparkSession, plan).createGlobalTempView(view)
     name = f"`{spark.conf.get('spark.sql.globalTempDatabase')}`.`{view}`"
     return keep_open(spark, key, name)
+
+
+def frame_of(spark: SparkSession, files: FileSet) -> DataFrame:
+    """The rows of files: read by whoever asks, or in memory already."""
+    if not files.paths:
+        return spark.createDataFrame([], files.schema)
+    frame = spark.read.schema(files.schema).parquet(*files.paths)
+    if files.is_held:
+        with suppress(PySparkException, Py4JError):  # whoever reads it is told
+            return spark.createDataFrame(frame.toArrow(), files.schema)
+    return frame
 
 
 def keep_open(spark: SparkSession, key: tuple[object, ...], name: str) -> str:
@@ -95,7 +134,7 @@ def keep_open(spark: SparkSession, key: tuple[object, ...], name: str) -> str:
     return kept
 
 
-def apart(spark: SparkSession, plan: Any, clusters: Clusters, in_order: bool) -> Any:
+def apart(spark: SparkSession, plan: Any, files: FileSet) -> Any:
     """A scan of files as that of a bucketed table, which Spark makes of tables in a catalog only.
 
     Then joins and groups by the key need no shuffle. The scan goes by the settings of a session.
@@ -103,11 +142,12 @@ def apart(spark: SparkSession, plan: Any, clusters: Clusters, in_order: bool) ->
     jvm: Any = spark._jvm
     sequence, old = jvm.PythonUtils.toSeq, plan.relation()
     spec = old.bucketSpec()
+    clusters = files.clusters
     if clusters.count:
         made = jvm.org.apache.spark.sql.catalyst.catalog.BucketSpec(
             clusters.count,
             sequence(list(clusters.by)),
-            sequence(list(clusters.by) if in_order else []),
+            sequence(list(clusters.by) if files.in_order else []),
         )
         spec = jvm.scala.Option.apply(made)
     relation = old.copy(

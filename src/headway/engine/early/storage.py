@@ -23,6 +23,7 @@ from headway.early.progress import FROM, UNTIL
 from headway.early.sampling import Sampling, from_json, start_text, until_text
 from headway.engine.early.opening import (
     Clusters,
+    FileSet,
     clustered_name,
     clusters_of,
     open_files,
@@ -274,13 +275,14 @@ def view_upto(spark: SparkSession, stored: Stored, last: int, first: int = 0) ->
     if stored.sampling.kind == "start":
         first = 0
     wanted = [n for n, one in enumerate(laid) if one.first <= last and one.last >= first]
-    paths = [str(stored.folder / name) for n in wanted for name in stored.files[n]]
+    paths = tuple(str(stored.folder / name) for n in wanted for name in stored.files[n])
     schema = StructType([*stored.schema.fields]).add(FROM, IntegerType())
     if not stored.sampling.inclusive:
         schema = schema.add(UNTIL, IntegerType())
     # Files are sorted by point and key, so those of a single point by the key.
     alone = len(wanted) == 1 and laid[wanted[0]].first == laid[wanted[0]].last
-    view = open_files(spark, paths, schema, stored.clusters, in_order=alone)
+    whole = stored.sampling.kind == "start"
+    view = open_files(spark, FileSet(paths, schema, stored.clusters, alone, whole))
     inside = [f"{FROM} <= {last}"] if laid[wanted[-1]].last > last else []
     inside += [f"{FROM} >= {first}"] if laid[wanted[0]].first < first else []
     return f"(SELECT * FROM {view} WHERE {' AND '.join(inside)})" if inside else view
