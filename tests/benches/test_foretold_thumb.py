@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
-from headway.benches.foretold.thumb import carried, medians, verdict
+from headway.benches.foretold.thumb import (
+    BATCHES,
+    BEHIND_S,
+    LONG_REST_S,
+    SETTLING,
+    carried,
+    medians,
+    step_of,
+    verdict,
+)
 from headway.benches.foretold.workbench import Measured, Setting
 from headway.flow.goals import parse_goal
 from headway.measure.latency import Latency
+from tests.model.profiles import profile
 
 GOAL = parse_goal("p99 <= 1s")
 PLAN, BEYOND = Setting(10e3, 0.27, 1), Setting(20e3, 0.27, 1)
@@ -46,3 +57,13 @@ def test_of_several_measurements_the_one_in_the_middle_counts() -> None:
         for each in late
     ]
     assert medians(GOAL, seen) == {RULE: 0.7}
+
+
+def test_a_step_is_as_long_as_some_cycles_of_its_batches() -> None:
+    slow = step_of(Setting(1e3, 2.0), GOAL, profile())
+    assert (slow.warm_s, slow.seconds) == (2.0 * SETTLING, 2.0 * (SETTLING + BATCHES))
+    quick = step_of(Setting(1e3, 0.1), GOAL, profile())
+    assert (quick.warm_s, quick.seconds) == (1.5, 3.0)
+    hopeless = step_of(Setting(1e9, 0.1), GOAL, profile())
+    assert hopeless.warm_s == pytest.approx(SETTLING * BEHIND_S)
+    assert hopeless.rest_s == LONG_REST_S > quick.rest_s

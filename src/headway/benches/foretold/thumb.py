@@ -29,7 +29,11 @@ SENTENCE = "The plan against nine rules of thumb on three workloads, at rising r
 GOALS = {"sessions": "mean <= 500ms", "words": "p99 <= 1s", "windows": "p99 <= 3s per window"}
 RULES_S = (0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
 EASE = 1.5  # times the lowest latency that the planner sees, below which no goal is raced under
-STEP_S, WARM_S, BATCHES = 3.5, 1.5, 3
+# A step begins with nothing waiting, and near saturation it takes some cycles until batches have
+# grown to what they will be: what is seen before says that a rate can be kept that cannot.
+SETTLING, BATCHES = 4, 4  # cycles before a step counts, and in it
+SHORTEST_S = 1.5  # of each of the two
+BEHIND_S = 1.2  # what is taken for a cycle that the model says grows without end
 WINDOWED_S = 2.5  # more where a goal is about windows, so that several end
 SURE = 0.95  # of the rate that a plan promises
 LEAST, TOP = 0.1, 32.0  # times the first rate: who promises less refuses, and nobody is tried above
@@ -150,11 +154,15 @@ def value_of(goal: Goal, seen: Measured) -> float:
 
 
 def step_of(setting: Setting, goal: Goal, profile: JobProfile) -> Step:
-    """A setting, held for so long that several of its batches, or windows, can be seen."""
-    seconds = max(STEP_S, WARM_S + BATCHES * setting.interval_s)
-    seconds += WINDOWED_S if goal.per == "window" else 0.0
-    busy = setting.rate_per_s > BUSY * foretell(profile, setting).saturation_per_s
-    return Step(setting, seconds, WARM_S, rest_s=LONG_REST_S if busy else REST_S)
+    """A setting, held until its batches are as large as they will be, and for several of these."""
+    foretold = foretell(profile, setting)
+    # A record waits for half a cycle, and then for its batch, which follows on the one before.
+    cycle_s = foretold.mean_s / 1.5 if foretold.stable else BEHIND_S
+    cycle_s = max(setting.interval_s, min(cycle_s, BEHIND_S))
+    warm_s, seen_s = (max(SHORTEST_S, count * cycle_s) for count in (SETTLING, BATCHES))
+    seen_s += WINDOWED_S if goal.per == "window" else 0.0
+    busy = setting.rate_per_s > BUSY * foretold.saturation_per_s
+    return Step(setting, warm_s + seen_s, warm_s, rest_s=LONG_REST_S if busy else REST_S)
 
 
 def verdict(

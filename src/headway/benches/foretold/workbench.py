@@ -17,6 +17,7 @@ from headway.engine.spark.settings import Settings
 from headway.errors import RunError
 from headway.keep.pacing import Pace
 from headway.measure.batches import BatchLine
+from headway.measure.costs.batches import NOT_COSTS
 from headway.measure.costs.profile import JobProfile, profile_of
 from headway.measure.latency import Latency
 from headway.measure.summary import latency_of
@@ -32,6 +33,8 @@ SHORT_S = 0.5  # too short for batches of many records
 PROFILED_S = {0.0: 3.0, SHORT_S: 5.0, 1.0: 6.0, 3.0: 12.0}
 WARM_S, WARM_SHARE = 8.0, 0.2  # how long a flow is warmed up, for half of it with so few records
 LADEN_S = 60.0  # and how long with many
+# Before a first plan is learned: turns with many records until batches get no faster, so often.
+STEADY_S, STEADY_EVERY_S, FASTER, TURNS, PATIENCE = 20.0, 1.0, 0.95, 7, 2
 # Times a rate: many records tell what each one adds. Few tell what is fixed, and need less time.
 MANY, BRIEF_S = 8.0, (SHORT_S, 1.0)
 LONG_S = 10.0  # a turn that a quick look goes without
@@ -101,13 +104,23 @@ class Workbench:
     def learned(self, rate_per_s: float, quick: bool) -> JobProfile:
         """What a run learns of itself within its first minutes: what a first plan is made of."""
         few, many = turns_at(rate_per_s), turns_at(rate_per_s * MANY)
-        few = [] if quick else [turn for turn in few if turn.setting.interval_s in BRIEF_S]
+        few = [turn for turn in few if turn.setting.interval_s in BRIEF_S]
         many = [turn for turn in many if turn.setting.interval_s != SHORT_S]
-        steps = warming(rate_per_s, WARM_S, MANY)
-        steps = [replace(step, seconds=step.seconds / 4) for step in steps] if quick else steps
-        steps += few
+        if quick:
+            warm = warming(rate_per_s, WARM_S, MANY)
+            steps = [replace(step, seconds=step.seconds / 4) for step in warm]
+        else:
+            self._grow_steady(rate_per_s * MANY)
+            steps = warming(rate_per_s, WARM_S) + few
         steps += many[: len(many) // 2] if quick else many
         return self.trial([*steps, Step(steps[-1].setting, REST_S, 0.0)])[-1].known
+
+    def _grow_steady(self, rate_per_s: float) -> None:
+        """Run with many records until batches get no faster: Java goes on compiling for minutes."""
+        setting = Setting(rate_per_s, STEADY_EVERY_S)
+        took_s: list[float] = []
+        while len(took_s) < TURNS and not is_steady(took_s):
+            took_s.append(served_s(self.trial([Step(setting, STEADY_S, BEGIN_S)])[0].phases_s))
 
     def measure(self, steps: Sequence[Step]) -> list[Measured]:
         """Run a flow through steps, and say how late answers were in each."""
@@ -176,6 +189,21 @@ class Workbench:
             wanted = step.setting
             handle.set_pace(interval=f"{wanted.interval_s}s", readers=wanted.readers)
             at_s += step.seconds
+
+
+def is_steady(took_s: Sequence[float]) -> bool:
+    """Whether the newest turns were no faster than the fastest one before them.
+
+    >>> is_steady([1.0, 0.8, 0.79]), is_steady([1.0, 0.8, 0.79, 0.82])
+    (False, True)
+    """
+    best_s = min(took_s[:-PATIENCE], default=float("inf"))
+    return len(took_s) > PATIENCE and min(took_s[-PATIENCE:]) > FASTER * best_s
+
+
+def served_s(phases_s: Mapping[str, float]) -> float:
+    """How long a record's batch took, without its waiting for it; endless if none was seen."""
+    return sum(s for name, s in phases_s.items() if name not in NOT_COSTS) or float("inf")
 
 
 def brought_up(profile: JobProfile, judged: Sequence[Sequence[BatchLine]]) -> JobProfile:
