@@ -22,5 +22,12 @@ def test_figures_are_medians_over_all_queries_and_the_worst_is_told() -> None:
     assert (found["cheaper_than_again_median"], found["cheaper_than_again_worst"]) == (6.0, 4.0)
 
 
+def test_a_query_that_was_not_drawn_counts_where_it_was_asked_and_nowhere_else() -> None:
+    rows = {"q01": row(9.0, 1.1, 6.0), "q02": {"first_sooner": 2.0, "total_cost": 2.5}}
+    found = figures_of(rows)
+    assert (found["first_sooner_median"], found["total_cost_worst"]) == (5.5, 2.5)
+    assert (found["total_cost_100_median"], found["cheaper_than_again_median"]) == (2.2, 6.0)
+
+
 def test_a_ratio_is_of_times_that_were_measured_side_by_side() -> None:
     assert ratio([2.0, 9.0, 4.0], [1.0, 3.0, 4.0]) == 2.0

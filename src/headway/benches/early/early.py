@@ -20,12 +20,17 @@ FEW, MANY = 10, 100  # points; tables are annotated for each
 # Spark plans each question anew, and Java is quick at it once it has done so many times: before
 # anything is timed, each question is asked so often for its first answer.
 WARM_UP = 5
+DRAWN = 5  # queries that a default run asks at many points, too, and again at each of few
 
 
 def run(options: BenchOptions) -> dict[str, Any]:
-    """Time each query in full and early, by turns and warm; a default run draws some queries."""
+    """Time each query in full and early, by turns and warm.
+
+    At many points, and asked again at each, a default run has some that are drawn.
+    """
     chance = random.Random(options.seed)
-    names = list(NAMES) if options.full else sorted(chance.sample(NAMES, 2 if options.quick else 7))
+    names = sorted(chance.sample(NAMES, 2)) if options.quick else list(NAMES)
+    drawn = names if options.full or options.quick else sorted(chance.sample(NAMES, DRAWN))
     scale, repeats = (0.1, 1) if options.quick else (1.0, options.repeats or 2)
     with TemporaryDirectory(prefix="headway-early-") as place:
         files = make_tables(Path(place) / "tables", scale)
@@ -33,9 +38,9 @@ def run(options: BenchOptions) -> dict[str, Any]:
         try:
             library = Library(spark, Path(place) / "annotated", files)
             race = Race(spark, files)
-            steps = len(names) * (1 + 3 * (repeats + 1) + 1)
+            steps = len(names) * (1 + 2 * (repeats + 1)) + len(drawn) * (repeats + 2)
             with progress(steps, "early answers") as bar:
-                contests = [Contest(name, race, library, bar) for name in names]
+                contests = [Contest(name, race, library, bar, name in drawn) for name in names]
                 for contest in contests:
                     contest.warm_up()
                 for _ in range(repeats + 1):
@@ -53,10 +58,11 @@ def run(options: BenchOptions) -> dict[str, Any]:
 class Contest:
     """One query in all ways, by turns; the first round, in which all warm up, is left out."""
 
-    def __init__(self, name: str, race: Race, library: Library, bar: Bar) -> None:
-        self.name, self._race, self._bar = name, race, bar
+    def __init__(self, name: str, race: Race, library: Library, bar: Bar, drawn: bool) -> None:
+        self.name, self._race, self._bar, self._drawn = name, race, bar, drawn
         self._sql = query(name)
-        self._tables = {n: library.open(KEYS[name], n, swelling) for n in (FEW, MANY)}
+        points = (FEW, MANY) if drawn else (FEW,)
+        self._tables = {n: library.open(KEYS[name], n, swelling) for n in points}
         self._full: list[float] = []
         self._few: list[Timed] = []
         self._many: list[Timed] = []
@@ -73,25 +79,33 @@ class Contest:
         self._bar.advance(note=f"{self.name} in full")
         self._few.append(self._race.early(self._sql, self._tables[FEW], FEW))
         self._bar.advance(note=f"{self.name} at {FEW} points")
+        if not self._drawn:
+            return
         self._many.append(self._race.early(self._sql, self._tables[MANY], MANY))
         self._bar.advance(note=f"{self.name} at {MANY} points")
 
     def row(self) -> dict[str, Any]:
-        """Its figures, with what it costs to ask again at each point, which is measured once."""
-        again_s = self._race.again_at_each_point(self._sql, self._tables[FEW], FEW)
-        self._bar.advance(note=f"{self.name} again at each point")
-        full, few, many = self._full[1:], self._few[1:], self._many[1:]
-        total_s = statistics.median(one.total_s for one in few)
-        return {
+        """Its figures."""
+        full, few = self._full[1:], self._few[1:]
+        found = {
             "full_s": round(statistics.median(full), 2),
             "first_s": round(statistics.median(one.first_s for one in few), 2),
-            "total_s": round(total_s, 2),
+            "total_s": round(statistics.median(one.total_s for one in few), 2),
             "first_sooner": ratio(full, [one.first_s for one in few]),
             "total_cost": ratio([one.total_s for one in few], full),
+            "chunks": [[one.chunk.first, one.chunk.last] for one in few[-1].spent],
+        }
+        return found | (self._more(full, few) if self._drawn else {})
+
+    def _more(self, full: list[float], few: list[Timed]) -> dict[str, Any]:
+        """At many points, and what it costs to ask again at each of few, which is measured once."""
+        again_s = self._race.again_at_each_point(self._sql, self._tables[FEW], FEW)
+        self._bar.advance(note=f"{self.name} again at each point")
+        many, total_s = self._many[1:], statistics.median(one.total_s for one in few)
+        return {
             "total_cost_100": ratio([one.total_s for one in many], full),
             "first_sooner_100": ratio(full, [one.first_s for one in many]),
             "cheaper_than_again": round(again_s / total_s, 2),
-            "chunks": [[one.chunk.first, one.chunk.last] for one in few[-1].spent],
         }
 
 
@@ -104,7 +118,7 @@ def figures_of(rows: dict[str, dict[str, Any]]) -> dict[str, Any]:
     """The figures over all queries, and each query's own."""
 
     def over(name: str) -> list[float]:
-        return [row[name] for row in rows.values()]
+        return [row[name] for row in rows.values() if name in row]
 
     return {
         "first_sooner_median": round(statistics.median(over("first_sooner")), 2),
