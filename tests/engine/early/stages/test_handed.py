@@ -23,6 +23,9 @@ class Rows:
     def read(self, spark: SparkSession) -> DataFrame:
         raise NotImplementedError
 
+    def compute(self) -> None:
+        raise NotImplementedError
+
     def drop(self) -> None:
         self.dropped.append(self.chunk.first)
 

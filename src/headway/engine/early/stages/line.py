@@ -138,7 +138,11 @@ class Line:
         try:
             for n, chunk in self._chunks(stage):
                 handed.wait_for_room()
-                handed.put(n, self._part(stage, n, chunk))
+                part = self._part(stage, n, chunk)
+                handed.put(n, part)
+                # Nobody waits for the first chunk of what stays: it is at hand when it is read.
+                if self._at_once and n == self._begin and stage.forgets:
+                    part.compute()
                 if n == 0:
                     stage.look_ahead()
         except Stopped:

@@ -11,6 +11,7 @@ import os
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 from pyspark.sql import DataFrame, SparkSession
@@ -19,6 +20,7 @@ from pyspark.sql.types import IntegerType, StructType
 from headway.early.chunks import Chunk, chunk_name, chunk_named, in_a_row
 from headway.early.progress import FROM, UNTIL
 from headway.engine.early.states import let_go
+from headway.engine.early.views import told_when_run
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,12 @@ class InMemory:
 
     def read(self, spark: SparkSession) -> DataFrame:
         return spark.table(f"global_temp.{self.view}")
+
+    def compute(self) -> None:
+        """Compute rows that stay, while the jobs that read them are still being planned."""
+        execution: Any = self.frame._jdf.queryExecution()
+        with told_when_run():
+            execution.toRdd().count()
 
     def drop(self) -> None:
         self.frame.sparkSession.catalog.dropGlobalTempView(self.view)
@@ -59,6 +67,9 @@ class OnDisk:
 
     def read(self, spark: SparkSession) -> DataFrame:
         return spark.read.schema(self.schema).parquet(str(self.folder))
+
+    def compute(self) -> None:
+        """Nothing: it is computed."""
 
     def drop(self) -> None:
         """Nothing: a restart reads it."""
