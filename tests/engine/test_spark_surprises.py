@@ -8,7 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark import cloudpickle
@@ -294,11 +293,14 @@ def test_a_clock_in_an_observed_aggregate_works_for_max_and_for_no_sketch(
         spark.range(3).observe(Observation(), sketch.alias("at")).collect()
 
 
-def test_an_arrow_table_is_a_local_relation_and_a_list_of_rows_is_none(spark: SparkSession) -> None:
-    table = pa.table({"k": [1, 2]})
-    plans = [
-        spark.createDataFrame(rows)._jdf.queryExecution().analyzed().getClass().getSimpleName()
-        for rows in (table, [(1,), (2,)])
-    ]
-    assert plans[0] == "LocalRelation"
-    assert "LocalRelation" not in plans[1]
+def test_rows_made_in_python_change_the_active_session(spark: SparkSession) -> None:
+    active = SparkSession.getActiveSession()
+    other = spark.newSession()
+    try:
+        other.range(2).collect()
+        assert SparkSession.getActiveSession() is active
+        other.createDataFrame([(1,)], "k int")
+        assert SparkSession.getActiveSession() is other
+    finally:
+        spark.createDataFrame([(1,)], "k int")
+    assert SparkSession.getActiveSession() is spark

@@ -136,26 +136,30 @@ def test_keys_of_two_types_and_of_two_machines_still_meet(
 def test_a_small_table_that_is_there_from_the_start_is_held_in_memory(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    small = progress(
-        spark.range(6).selectExpr("id AS k", "CAST(id / 2 AS DECIMAL(5,1)) AS v")
-        .selectExpr("*", "CAST(NULL AS INT) AS n"),
-        Sampling("start", points=1), folder=tmp_path / "small",
+    from_start = Sampling("start", points=1)
+    frame = spark.range(6).selectExpr(
+        "id AS k", "CAST(id / 2 AS DECIMAL(5,1)) AS v", "CAST(NULL AS INT) AS n",
+        "TIMESTAMP_SECONDS(id) AS t", "named_struct('ab', array(id)) AS deep",
     )  # fmt: skip
-    timed = progress(
-        spark.range(6).selectExpr("id AS k", "TIMESTAMP_SECONDS(id) AS v"),
-        Sampling("start", points=1), folder=tmp_path / "timed",
-    )  # fmt: skip
+    small = progress(frame, from_start, folder=tmp_path / "small")
+    long = progress(spark.range(1_001), from_start, folder=tmp_path / "long")
     many = progress(keyed(spark, 60), by="k", points=3, folder=tmp_path / "many")
+    asked_in = SparkSession.getActiveSession()
     sql = "SELECT count(*) AS n, sum(small.v) AS s FROM many JOIN small ON many.k = small.k"
     assert "LocalTableScan" in plan_of(sql, {"many": many, "small": small}, spark, Chunk(0, 0))
     *_, last = ask(sql, {"many": many, "small": small}, spark=spark)
     assert last.table.to_pylist() == [{"n": 5, "s": Decimal("7.5")}]  # no row 50: its key is null
-    for name, sampled in (("timed", timed), ("many", many)):
-        one = f"SELECT count(v) AS n FROM {name}"
+    (whole,) = ask("SELECT * FROM small ORDER BY k", {"small": small}, spark=spark)
+    assert SparkSession.getActiveSession() is asked_in
+    assert whole.table.to_pylist() == frame.orderBy("k").toArrow().to_pylist()
+    for name, sampled in (("long", long), ("many", many)):
+        one = f"SELECT count(*) AS n FROM {name}"
         assert "LocalTableScan" not in plan_of(one, {name: sampled}, spark, Chunk(0, 0))
     monkeypatch.setattr(opening, "HELD_BYTES", 10)
     monkeypatch.setattr(opening, "_opened", OrderedDict())
+    files = ask("SELECT * FROM small ORDER BY k", {"small": small}, spark=spark)
     assert "LocalTableScan" not in plan_of("SELECT sum(v) AS s FROM small", {"small": small}, spark)
+    assert [answer.fingerprint for answer in files] == [whole.fingerprint]
 
 
 def test_what_a_last_chunk_would_keep_is_not_kept(spark: SparkSession, tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ EASE = 1.5  # times the lowest latency that the planner sees, below which no goa
 # grown to what they will be: what is seen before says that a rate can be kept that cannot.
 SETTLING, BATCHES = 4, 4  # cycles before a step counts, and in it
 SHORTEST_S = 1.5  # of each of the two
-BEHIND_S = 1.2  # what is taken for a cycle that the model says grows without end
+BEHIND_S, LONGEST_S = 1.2, 3.0  # for a cycle that grows without end, and for any other at most
 WINDOWED_S = 2.5  # more where a goal is about windows, so that several end
 SURE = 0.95  # of the rate that a plan promises
 LEAST, TOP = 0.1, 32.0  # times the first rate: who promises less refuses, and nobody is tried above
@@ -157,8 +157,8 @@ def step_of(setting: Setting, goal: Goal, profile: JobProfile) -> Step:
     """A setting, held until its batches are as large as they will be, and for several of these."""
     foretold = foretell(profile, setting)
     # A record waits for half a cycle, and then for its batch, which follows on the one before.
-    cycle_s = foretold.mean_s / 1.5 if foretold.stable else BEHIND_S
-    cycle_s = max(setting.interval_s, min(cycle_s, BEHIND_S))
+    cycle_s = min(foretold.mean_s / 1.5, LONGEST_S) if foretold.stable else BEHIND_S
+    cycle_s = max(setting.interval_s, cycle_s)
     warm_s, seen_s = (max(SHORTEST_S, count * cycle_s) for count in (SETTLING, BATCHES))
     seen_s += WINDOWED_S if goal.per == "window" else 0.0
     busy = setting.rate_per_s > BUSY * foretold.saturation_per_s

@@ -105,8 +105,8 @@ class SqlPlan:
         if self.query is None:
             parts = [recomputed(self.tables, self.sql, point) for point in chunk.points]
             return reduce(DataFrame.unionAll, parts)
-        # What a last chunk would keep nobody reads: where nothing was kept before it, it costs less
-        # to answer it as if nothing ever were.
+        # What a last chunk keeps nobody reads: where nothing was kept before it, it costs less to
+        # answer it as if nothing ever were.
         goes_on, is_last = self.states.reach(chunk), chunk.last == self.tables.points - 1
         if chunk.first > 0 and self.keeping is not None and (goes_on or not is_last):
             alone, relation = goes_on, self.keeping
@@ -146,32 +146,20 @@ def known_of(
 def plan_question(tables: Tables, sql: str) -> SqlPlan:
     """Read the question and choose rules; what no rule covers is recomputed, and says so.
 
-    No tuple is looked at: whatever is done here, the first answer waits for.
+    No tuple is looked at but those of small tables: for whatever is done here the first answer
+    waits.
     """
     with ThreadPoolExecutor(1) as beside:  # both take a while, one in Java and one in Python
-        told = beside.submit(expected_schema, tables, sql)
-        query, missing = read_or_missing(sql, tables)
-    schema = told.result()
-    if query is None:
-        return SqlPlan(tables, sql, schema, missing=missing)
+        reading = beside.submit(read_query, sql, tables.column_types)
+        schema = expected_schema(tables, sql)
     try:
-        plan = SqlPlan(tables, sql, schema, query)
+        plan = SqlPlan(tables, sql, schema, reading.result())
         plan.single  # noqa: B018 - Spark understood the query itself; does it our reading of it?
     except NoRule as missing:
         return SqlPlan(tables, sql, schema, missing=str(missing))
     except QueryError as misread:
         return SqlPlan(tables, sql, schema, missing=f"our reading of it: {misread}")
     return plan
-
-
-def read_or_missing(sql: str, tables: Tables) -> tuple[Query | None, str]:
-    """The query as the algebra has it, or what the algebra lacks."""
-    try:
-        return read_query(sql, tables.column_types), ""
-    except NoRule as missing:
-        return None, str(missing)
-    except QueryError as misread:
-        return None, f"our reading of it: {misread}"
 
 
 def recomputed(tables: Tables, sql: str, point: int) -> DataFrame:

@@ -11,17 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from py4j.protocol import Py4JError
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 # Slices of tables that stay open for the next question, each a view of some files.
 OPEN = 256
-# Up to so many bytes of files are held in memory: Spark then needs no job to read a small table,
-# of which a question may have several, each read for itself.
-HELD_BYTES = 64_000
-# Types that Arrow keeps just as they are.
-FAITHFUL = ("tinyint", "smallint", "int", "bigint", "float", "double", "boolean", "string", "date")
+# Tables up to this size are held in memory: Spark then needs no job to read one, and a question may
+# have several.
+HELD_BYTES, HELD_ROWS = 64_000, 1_000
 # Types whose hash is the same wherever Spark computes it.
 PLAIN = ("tinyint", "smallint", "int", "bigint", "date", "boolean", "string")
 
@@ -39,21 +36,19 @@ class FileSet:
     """Some files of a table: their columns, how rows are spread over them, and in which order.
 
     in_order  whether each file is sorted by the key of its cluster
-    whole     whether they are all of a table that is there from the start, so asked for each time
+    rows      how many there are, of a table that is there from the start; 0: that is not known
     """
 
     paths: tuple[str, ...]
     schema: StructType
     clusters: Clusters
     in_order: bool = False
-    whole: bool = False
+    rows: int = 0
 
     @property
     def is_held(self) -> bool:
-        """Whether it is small enough to be held in memory, and comes out of it as it is."""
-        kinds = [field.dataType.simpleString() for field in self.schema]
-        faithful = all(kind in FAITHFUL or kind.startswith("decimal") for kind in kinds)
-        if not self.whole or not self.paths or not faithful:
+        """Whether it is asked for whole each time, and small enough to be held in memory."""
+        if not 0 < self.rows <= HELD_ROWS:
             return False
         return sum(Path(path).stat().st_size for path in self.paths) <= HELD_BYTES
 
@@ -99,24 +94,39 @@ def open_files(spark: SparkSession, files: FileSet) -> str:
             _opened.move_to_end(key)
             return _opened[key]
     view = f"hwrows_{next(_numbers)}"
-    plan = frame_of(spark, files)._jdf.queryExecution().analyzed()
-    if plan.getClass().getSimpleName() == "LogicalRelation":
-        plan = apart(spark, plan, files)
     dataset = spark._jvm.org.apache.spark.sql.classic.Dataset  # type: ignore[union-attr]
-    dataset.ofRows(spark._jsparkSession, plan).createGlobalTempView(view)
+    dataset.ofRows(spark._jsparkSession, plan_of(spark, files)).createGlobalTempView(view)
     name = f"`{spark.conf.get('spark.sql.globalTempDatabase')}`.`{view}`"
     return keep_open(spark, key, name)
 
 
-def frame_of(spark: SparkSession, files: FileSet) -> DataFrame:
-    """The rows of files: read by whoever asks, or in memory already."""
+def plan_of(spark: SparkSession, files: FileSet) -> Any:
+    """Spark's plan of the rows of files: read by whoever asks, or in memory already."""
     if not files.paths:
-        return spark.createDataFrame([], files.schema)
+        return spark.createDataFrame([], files.schema)._jdf.queryExecution().analyzed()
     frame = spark.read.schema(files.schema).parquet(*files.paths)
+    plan: Any = frame._jdf.queryExecution().analyzed()
     if files.is_held:
-        with suppress(PySparkException, Py4JError):  # whoever reads it is told
-            return spark.createDataFrame(frame.toArrow(), files.schema)
-    return frame
+        with suppress(Py4JError):  # what cannot be read is told to who reads it
+            return held(spark, frame)
+    return apart(spark, plan, files) if is_scan(plan) else plan
+
+
+def is_scan(plan: Any) -> bool:
+    """Whether a plan does nothing but read files."""
+    return str(plan.getClass().getSimpleName()) == "LogicalRelation"
+
+
+def held(spark: SparkSession, frame: DataFrame) -> Any:
+    """The rows of a DataFrame as a plan that has them; what makes DataFrames of rows in Python
+    would make its session the active one of all threads."""
+    jvm: Any = spark._jvm
+    execution: Any = frame._jdf.queryExecution()
+    rows = jvm.scala.collection.immutable.ArraySeq.unsafeWrapArray(
+        execution.executedPlan().executeCollect()
+    )
+    relation = jvm.org.apache.spark.sql.catalyst.plans.logical.LocalRelation
+    return relation(execution.analyzed().output(), rows, False, jvm.scala.Option.empty())
 
 
 def keep_open(spark: SparkSession, key: tuple[object, ...], name: str) -> str:

@@ -281,8 +281,8 @@ def view_upto(spark: SparkSession, stored: Stored, last: int, first: int = 0) ->
         schema = schema.add(UNTIL, IntegerType())
     # Files are sorted by point and key, so those of a single point by the key.
     alone = len(wanted) == 1 and laid[wanted[0]].first == laid[wanted[0]].last
-    whole = stored.sampling.kind == "start"
-    view = open_files(spark, FileSet(paths, schema, stored.clusters, alone, whole))
+    rows = stored.rows if stored.sampling.kind == "start" else 0
+    view = open_files(spark, FileSet(paths, schema, stored.clusters, alone, rows))
     inside = [f"{FROM} <= {last}"] if laid[wanted[-1]].last > last else []
     inside += [f"{FROM} >= {first}"] if laid[wanted[0]].first < first else []
     return f"(SELECT * FROM {view} WHERE {' AND '.join(inside)})" if inside else view

@@ -140,8 +140,9 @@ class Line:
                 handed.wait_for_room()
                 part = self._part(stage, n, chunk)
                 handed.put(n, part)
-                # Nobody waits for the first chunk of what stays: it is at hand when it is read.
-                if self._at_once and n == self._begin and stage.forgets:
+                # Rows that stay are begun with while the jobs that read them are planned.
+                first = n == self._begin and not self._stopped
+                if self._at_once and first and stage.forgets:
                     part.compute()
                 if n == 0:
                     stage.look_ahead()
