@@ -233,6 +233,8 @@ def test_names_that_sql_must_quote_and_names_that_hide_each_other(
     hiding = "WITH t AS (SELECT * FROM t WHERE k > 9) SELECT count(*) AS n FROM t"
     *_, last = ask(hiding, {"t": stored}, spark=spark)
     assert last.table.to_pylist() == [{"n": 10}]
+    *_, all_of_it = ask("SELECT k, `the-rest` AS r FROM t WHERE k = 7", {"t": stored}, spark=spark)
+    assert all_of_it.table.to_pylist() == [{"k": 7, "r": {"first name": 7}}]
     with pytest.raises(QueryError, match="choose another"):
         ask("SELECT count(*) FROM hw_t", {"hw_t": stored}, spark=spark)
 

@@ -21,6 +21,7 @@ from headway.early.read.total import totally_ordered
 from headway.early.relation import Known, Relation, Step
 from headway.engine.early.answers import Shape, order_by
 from headway.engine.early.states import States
+from headway.engine.early.storage import type_text
 from headway.engine.early.views import Tables, analysed, collected, expected_schema
 from headway.errors import NoRule, QueryError
 
@@ -126,7 +127,7 @@ class SqlPlan:
     def _typed(self, relation: Relation) -> str:
         """The relation with its shown columns in the types that Spark gives the whole query."""
         shown = [
-            f"CAST(`{column}` AS {one.dataType.simpleString()}) AS c{n}"
+            f"CAST(`{column}` AS {type_text(one.dataType)}) AS c{n}"
             for n, (column, one) in enumerate(zip(relation.columns, self.schema, strict=False))
         ]
         more = relation.columns[len(shown) :]

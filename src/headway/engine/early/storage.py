@@ -15,7 +15,7 @@ from pathlib import Path
 from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import IntegerType, StructType
+from pyspark.sql.types import ArrayType, DataType, IntegerType, MapType, StructType
 
 from headway.early.chunks import Chunk, buckets
 from headway.early.contracts import Contract
@@ -60,7 +60,7 @@ class Stored:
 
     @property
     def types(self) -> dict[str, str]:
-        return {one.name: one.dataType.simpleString() for one in self.schema}
+        return {one.name: type_text(one.dataType) for one in self.schema}
 
     @property
     def rows(self) -> int:
@@ -100,7 +100,7 @@ def annotate(df: DataFrame, sampling: Sampling, folder: str | Path, source: str 
     refuse_our_names(df)
     check_room(folder, sampling)
     columns = list(df.columns)
-    types = [field.dataType.simpleString() for field in df.schema]
+    types = [type_text(field.dataType) for field in df.schema]
     start = start_text(sampling, columns, types)
     try:
         marked = df.select("*", F.expr(start).cast("int").alias(FROM))
@@ -124,6 +124,24 @@ def annotate(df: DataFrame, sampling: Sampling, folder: str | Path, source: str 
     folder.parent.mkdir(parents=True, exist_ok=True)
     fresh.rename(folder)
     return replace(stored, folder=folder)
+
+
+def type_text(kind: DataType) -> str:
+    """A type as SQL says it; Spark's own short text does not quote the names within.
+
+    >>> type_text(StructType().add("a b", ArrayType(IntegerType())))
+    'struct<`a b`:array<int>>'
+    """
+    match kind:
+        case StructType():
+            named = ("`" + one.name.replace("`", "``") + "`" for one in kind)
+            inside = (type_text(one.dataType) for one in kind)
+            return f"struct<{','.join(map(':'.join, zip(named, inside, strict=True)))}>"
+        case ArrayType():
+            return f"array<{type_text(kind.elementType)}>"
+        case MapType():
+            return f"map<{type_text(kind.keyType)},{type_text(kind.valueType)}>"
+    return str(kind.simpleString())
 
 
 def check_room(folder: Path, sampling: Sampling) -> None:

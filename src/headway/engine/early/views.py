@@ -18,7 +18,7 @@ from headway.early.chunks import Chunk, Size
 from headway.early.contracts import Contract
 from headway.early.progress import FOREVER, FROM, UNTIL
 from headway.early.relation import FIRST, LAST, quoted
-from headway.engine.early.storage import Stored, first_line
+from headway.engine.early.storage import Stored, first_line, type_text
 from headway.engine.spark.session import UNADORNED, lanes_of
 from headway.errors import QueryError, RunError
 
@@ -176,7 +176,7 @@ class Tables:
             )
             text = with_tables(at_points(asked, Chunk(0, 0)), empty)
             found = analysed(self.session, text).schema
-            self._types[asked] = [field.dataType.simpleString() for field in found]
+            self._types[asked] = [type_text(field.dataType) for field in found]
         return self._types[asked]
 
 

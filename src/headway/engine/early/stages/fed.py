@@ -17,6 +17,7 @@ from headway.early.progress import FROM, UNTIL
 from headway.early.relation import Step
 from headway.engine.early.stages.handed import Part
 from headway.engine.early.states import States
+from headway.engine.early.storage import type_text
 from headway.engine.early.views import Tables
 from headway.errors import QueryError
 
@@ -75,7 +76,7 @@ class Fed:
 
     @property
     def types(self) -> dict[str, str]:
-        return {field.name: field.dataType.simpleString() for field in self.schema}
+        return {field.name: type_text(field.dataType) for field in self.schema}
 
     @cached_property
     def contract(self) -> Contract:
