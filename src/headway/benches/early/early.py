@@ -87,21 +87,22 @@ class Contest:
     def row(self) -> dict[str, Any]:
         """Its figures."""
         full, few = self._full[1:], self._few[1:]
+        total_s = statistics.median(one.total_s for one in few)
         found = {
             "full_s": round(statistics.median(full), 2),
             "first_s": round(statistics.median(one.first_s for one in few), 2),
-            "total_s": round(statistics.median(one.total_s for one in few), 2),
+            "total_s": round(total_s, 2),
             "first_sooner": ratio(full, [one.first_s for one in few]),
             "total_cost": ratio([one.total_s for one in few], full),
             "chunks": [[one.chunk.first, one.chunk.last] for one in few[-1].spent],
         }
-        return found | (self._more(full, few) if self._drawn else {})
+        return found | (self._more(full, total_s) if self._drawn else {})
 
-    def _more(self, full: list[float], few: list[Timed]) -> dict[str, Any]:
+    def _more(self, full: list[float], total_s: float) -> dict[str, Any]:
         """At many points, and what it costs to ask again at each of few, which is measured once."""
         again_s = self._race.again_at_each_point(self._sql, self._tables[FEW], FEW)
         self._bar.advance(note=f"{self.name} again at each point")
-        many, total_s = self._many[1:], statistics.median(one.total_s for one in few)
+        many = self._many[1:]
         return {
             "total_cost_100": ratio([one.total_s for one in many], full),
             "first_sooner_100": ratio(full, [one.first_s for one in many]),

@@ -118,8 +118,10 @@ def is_scan(plan: Any) -> bool:
 
 
 def held(spark: SparkSession, frame: DataFrame) -> Any:
-    """The rows of a DataFrame as a plan that has them; what makes DataFrames of rows in Python
-    would make its session the active one of all threads."""
+    """The rows of a DataFrame as a plan that has them.
+
+    They stay in the JVM: a DataFrame made of rows in Python makes its session the active one.
+    """
     jvm: Any = spark._jvm
     execution: Any = frame._jdf.queryExecution()
     rows = jvm.scala.collection.immutable.ArraySeq.unsafeWrapArray(
