@@ -66,12 +66,16 @@ def test_progress_that_follows_the_key_completes_its_groups() -> None:
 @pytest.mark.parametrize(
     ("question", "asked"),
     [
-        ("SELECT a.k, sum(a.v) FROM t AS a JOIN u ON a.k = u.k GROUP BY a.k", "SELECT CAST(NULL"),
-        ("SELECT sum(n) FROM (SELECT k, sum(v) AS n FROM t GROUP BY k)", "SELECT `out.k`"),
-        ("SELECT g, avg(V) FROM t GROUP BY g", "SELECT CAST(NULL AS bigint) AS `t.v`"),
+        (
+            "SELECT a.k, sum(a.v + 1) FROM t AS a JOIN u ON a.k = u.k GROUP BY a.k",
+            ["SELECT CAST(NULL"],
+        ),
+        ("SELECT sum(n) FROM (SELECT k, sum(v) AS n FROM t GROUP BY k)", ["SELECT `out.k`"]),
+        ("SELECT g, avg(V * 2) FROM t GROUP BY g", ["SELECT CAST(NULL AS bigint) AS `t.v`"]),
+        ("SELECT g, avg(V), sum(x), max(d), count(*) FROM t GROUP BY g", []),
     ],
 )
-def test_types_of_what_columns_alone_make_are_asked_for_alone(question: str, asked: str) -> None:
+def test_types_are_asked_for_where_they_are_not_known(question: str, asked: list[str]) -> None:
     query, told = read_query(question, TYPES), list[str]()
 
     def types(sql: str, texts: Sequence[str]) -> list[str]:
@@ -79,7 +83,8 @@ def test_types_of_what_columns_alone_make_are_asked_for_alone(question: str, ask
         return ["bigint"] * len(texts)
 
     lower_query(query, Known(sampled("t=row"), types, columns=flat_types(query.node, TYPES)))
-    assert told[-1].startswith(asked)
+    last = zip(told[-1:], asked, strict=True)
+    assert all(text.startswith(begin) for text, begin in last)
 
 
 def test_equal_keys_under_another_seed_are_not_aligned() -> None:

@@ -304,3 +304,24 @@ def test_rows_made_in_python_change_the_active_session(spark: SparkSession) -> N
     finally:
         spark.createDataFrame([(1,)], "k int")
     assert SparkSession.getActiveSession() is spark
+
+
+@pytest.mark.parametrize(("key", "steps"), [("", 1), (", e", 1), (", u", 2)])
+def test_a_number_among_the_keys_of_a_group_takes_a_step_more(
+    spark: SparkSession, key: str, steps: int
+) -> None:
+    rows = spark.range(100).selectExpr("id AS k", "id AS v", "id + 1 AS e", "7 AS u")
+    rows.repartition(2, "k").createOrReplaceTempView("apart_by_k")
+    asked = spark.sql(f"SELECT k, sum(v) FROM apart_by_k GROUP BY k{key}")
+    plan = str(asked._jdf.queryExecution().executedPlan().toString())
+    assert plan.count("HashAggregate") == steps
+
+
+@pytest.mark.parametrize(("kind", "shuffles"), [("bigint", 2), ("int", 3)])
+def test_a_union_of_keys_that_are_cast_is_shuffled(
+    spark: SparkSession, kind: str, shuffles: int
+) -> None:
+    long, other = spark.range(100).selectExpr("id AS k"), f"CAST(id AS {kind}) AS k"
+    both = long.repartition(2, "k").union(spark.range(9).selectExpr(other).repartition(2, "k"))
+    plan = str(both.groupBy("k").count()._jdf.queryExecution().executedPlan().toString())
+    assert plan.count("Exchange hashpartitioning") == shuffles

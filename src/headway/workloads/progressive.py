@@ -57,7 +57,8 @@ def clicks(rows: int) -> str:
     shown = impressions(rows)
     return f"""
 SELECT user, ad FROM ({shown}) AS shown WHERE {chance(13)} < {rate}
-UNION ALL SELECT -1 - PMOD(id, 3) AS user, CAST(PMOD(XXHASH64(id, 14L), 3) AS INT) AS ad
+UNION ALL SELECT CAST(-1 - PMOD(id, 3) AS INT) AS user,
+  CAST(PMOD(XXHASH64(id, 14L), 3) AS INT) AS ad
 FROM RANGE({rows // 50})"""
 
 

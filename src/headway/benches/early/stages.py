@@ -24,7 +24,7 @@ SENTENCE = "Click-through rates by three jobs: stages at once, against one after
 TAKES_DATA = True
 # Java compiles what Spark plans and runs for each small job, on the cores that jobs want, for the
 # first dozen times: until then both ways are as slow as that.
-WARM_UP = 6
+WARM_UP = 15
 STAGES = (("per_user", PER_USER), ("per_ad", PER_AD), ("rates", RATES))
 
 

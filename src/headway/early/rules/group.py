@@ -24,7 +24,7 @@ from headway.early.relation import (
     quoted,
     stabbed,
 )
-from headway.early.rules.parts import Parts, as_a_whole, taken_apart, wanted_types
+from headway.early.rules.parts import Parts, as_a_whole, known_types, taken_apart, wanted_types
 from headway.early.rules.rows import project, steps
 
 
@@ -67,7 +67,10 @@ def parts_of(node: Group, child: Relation, known: Known) -> list[Parts] | None:
 
 
 def types_of(calls: Sequence[Call], child: Relation, known: Known) -> list[str]:
-    """The types that decide how aggregates are taken apart."""
+    """The types that decide how aggregates are taken apart; Spark is asked where it must be."""
+    found = [known_types(call, known.columns) for call in calls]
+    if all(types is not None for types in found):
+        return [kind for types in found if types is not None for kind in types]
     texts = [text for call in calls for text in wanted_types(call)]
     return known.types_in(child, (call.argument for call in calls if call.argument), texts)
 
@@ -77,10 +80,9 @@ def complete(node: Group, child: Relation, known: Known) -> Relation:
     starts = child.contract.at_start
     parts = exact_parts(node.calls, child, known)
     shown = [f"{key.term.text} AS `{key.name}`" for key in node.keys]
-    by = [key.term.text for key in node.keys]
-    times = FROM_START if starts else AS_IT_WAS
-    where_by = by if starts else [*by, *AS_IT_WAS]
-    grouping = f" GROUP BY {listed(where_by)}" if where_by else ""
+    own, times = whole(child.contract)
+    by = [*(key.term.text for key in node.keys), *own]
+    grouping = f" GROUP BY {listed(by)}" if by else ""
     if parts is None:
         calls = [f"{call.text} AS `{call.name}`" for call in node.calls]
         sql = f"SELECT {listed(shown, calls, times)} FROM ({child.sql}){grouping}"
@@ -95,6 +97,19 @@ def complete(node: Group, child: Relation, known: Known) -> Relation:
     why = "there from the start" if starts else "progress follows the key of the group"
     step = Step(title(node), "complete", why, steps([child]))
     return Relation(sql, names_of(node), contract, step, child.local)
+
+
+def whole(contract: Contract) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Of groups that enter whole: what of progress is among their keys, and their interval.
+
+    An end that all tuples share is no key: Spark aggregates in one step where all keys are columns
+    and what shares them lies together, and in two where one of them is a number.
+    """
+    if contract.at_start:
+        return (), FROM_START
+    if contract.inclusive:
+        return (FROM,), (FROM, f"{FOREVER} AS {UNTIL}")
+    return AS_IT_WAS, AS_IT_WAS
 
 
 def exact_parts(calls: Sequence[Call], child: Relation, known: Known) -> list[Parts] | None:
@@ -304,6 +319,8 @@ def distinct_values(node: Group, child: Relation, keeps: bool) -> Relation:
         names = quoted(key.name for key in keys)
         shown = Project(node.child, keys)
         one = project(shown, child)
-        sql = f"SELECT DISTINCT {listed(names, AS_IT_WAS)} FROM ({one.sql})"
+        own, times = whole(one.contract)
+        once = f"SELECT DISTINCT {listed(names, own)} FROM ({one.sql})"
+        sql = f"SELECT {listed(names, times)} FROM ({once})"
         return Relation(sql, one.columns, one.contract, child.step, child.local)
     return distinct(Group(node.child, keys), child, keeps)

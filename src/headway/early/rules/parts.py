@@ -8,6 +8,8 @@ Spark as they come.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from headway.early.algebra import Call
@@ -47,6 +49,35 @@ def plain_text(call: Call) -> str:
     return f"{call.function.upper()}({text})" if call.function in ADDITIVE else "COUNT(1)"
 
 
+def known_types(call: Call, columns: Mapping[str, str]) -> list[str] | None:
+    """What Spark would say of `wanted_types`, where the argument is a column of a known type.
+
+    None where it must be asked, as of most expressions.
+    """
+    if call.function in ("count", "count_if"):
+        return ["bigint", "bigint"]  # whatever is counted
+    name = call.argument.column if call.argument is not None else None
+    kind = columns.get(name, "") if name is not None else ""
+    decimal = DECIMAL.fullmatch(kind)
+    if decimal is None and kind not in (*WHOLE, *FLOATING):
+        return None
+    match call.function:
+        case "min" | "max":
+            return [kind, kind]
+        case "sum" if decimal:
+            return [kind, f"decimal({min(38, int(decimal[1]) + 10)},{decimal[2]})"]
+        case "sum":
+            return [kind, "bigint" if kind in WHOLE else "double"]
+        case "avg" if decimal:
+            return [kind, f"decimal({min(38, int(decimal[1]) + 4)},{min(38, int(decimal[2]) + 4)})"]
+        case "avg":
+            return [kind, "double"]
+    return None
+
+
+WHOLE = ("tinyint", "smallint", "int", "bigint")
+FLOATING = ("float", "double")
+DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")
 ADDITIVE = ("count", "count_if", "sum", "avg", "min", "max")
 
 
@@ -62,7 +93,7 @@ def taken_apart(call: Call, argument_type: str, result_type: str) -> Parts | Non
     if call.function in ("min", "max"):
         function = call.function.upper()
         return Parts((Part(name, f"{function}({text}){only}", function),), f"`{name}`")
-    floating = argument_type in ("double", "float")
+    floating = argument_type in FLOATING
     if not floating and not is_exact(argument_type):
         return None
     total = (
@@ -83,9 +114,7 @@ def as_a_whole(call: Call) -> Parts:
 
 def is_exact(argument_type: str) -> bool:
     """Whether sums of a type do not depend on the order of their additions."""
-    return argument_type in ("tinyint", "smallint", "int", "bigint") or argument_type.startswith(
-        "decimal"
-    )
+    return argument_type in WHOLE or argument_type.startswith("decimal")
 
 
 def mean(total: str, count: str, result_type: str) -> str:

@@ -112,7 +112,7 @@ def settled(
         raise QueryError(
             "the question reads none of its tables: pass tables={'orders': hw.progress(...)}"
         )
-    ours = [name for name in tables if name.startswith(("hw_", "hwrows_", "hwnone_"))]
+    ours = [name for name in tables if name.startswith(("hw_", "hwrows_"))]
     if ours:
         raise QueryError(f"{', '.join(ours)} is a name as our own views have; choose another")
     stored: dict[str, Source] = {}

@@ -1,9 +1,11 @@
-"""A chunk is planned while the one before it is computed, and only where it may be."""
+"""A chunk is computed beside the one before it, and only where it may be."""
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
@@ -26,11 +28,11 @@ def made_stored(spark: SparkSession, tmp_path: Path) -> Stored:
 
 @pytest.fixture(name="taken")
 def watched_taken(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Chunk, bool]]:
-    """Each chunk that was computed, and whether it had been planned before."""
+    """Each chunk that was computed, and whether that was ahead of its turn."""
     seen: list[tuple[Chunk, bool]] = []
     take = Ahead.take
 
-    def watched(ahead: Ahead, chunk: Chunk) -> DataFrame | None:
+    def watched(ahead: Ahead, chunk: Chunk) -> pa.Table | None:
         found = take(ahead, chunk)
         seen.append((chunk, found is not None))
         return found
@@ -39,12 +41,12 @@ def watched_taken(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Chunk, bool]]:
     return seen
 
 
-def test_points_that_are_forgotten_are_planned_ahead(
+def test_points_that_are_forgotten_are_computed_ahead(
     spark: SparkSession, stored: Stored, taken: list[tuple[Chunk, bool]]
 ) -> None:
     answers = list(ask(BY_KEY, {"t": stored}, chunk=1, spark=spark))
-    # The first has the machine to itself, and the second follows on it.
-    assert taken == [(Chunk(n, n), n > 1) for n in range(5)]
+    # The first has the machine to itself.
+    assert taken == [(Chunk(n, n), n > 0) for n in range(5)]
     at_once = list(ask(BY_KEY, {"t": stored}, chunk=5, spark=spark))
     assert [one.fingerprint for one in answers] == [one.fingerprint for one in at_once]
 
@@ -58,7 +60,7 @@ def test_what_depends_on_the_chunk_before_is_not(
     chunk: int | None,
 ) -> None:
     assert len(list(ask(sql, {"t": stored}, chunk=chunk, spark=spark))) == 5
-    assert [planned for _, planned in taken] == [False] * len(taken)
+    assert [ahead for _, ahead in taken] == [False] * len(taken)
 
 
 def test_what_fails_ahead_is_told_where_it_is_computed(
@@ -76,3 +78,19 @@ def test_what_fails_ahead_is_told_where_it_is_computed(
     assert [next(answers).point for _ in range(2)] == [0, 1]
     with pytest.raises(QueryError, match="no such point"):
         next(answers)
+
+
+def lingering(value: int) -> int:
+    time.sleep(0.02)
+    return value
+
+
+def test_who_stops_early_leaves_nothing_running(spark: SparkSession, stored: Stored) -> None:
+    spark.udf.register("lingering", lingering, "bigint")
+    slow = "SELECT k, sum(lingering(v)) AS s FROM t GROUP BY k"
+    asking = ask(slow, {"t": stored}, chunk=1, spark=spark)
+    answers = iter(asking)
+    assert [next(answers).point for _ in range(2)] == [0, 1]
+    answers.close()  # type: ignore[attr-defined]
+    running = spark.sparkContext.statusTracker().getActiveJobsIds()
+    assert list(running) == []

@@ -9,7 +9,7 @@ from typing import Protocol
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import IntegerType, StructType
+from pyspark.sql.types import StructType
 
 from headway.early.chunks import Chunk, Size
 from headway.early.contracts import Contract
@@ -64,7 +64,6 @@ class Fed:
 
     stage: Stage
     parts: tuple[Part, ...] = field(default=())
-    _empty: str = field(default="", compare=False)
 
     @property
     def schema(self) -> StructType:
@@ -125,12 +124,9 @@ class Fed:
 
     def unread(self, spark: SparkSession, name: str) -> str:
         """No rows, in the right columns."""
-        if not self._empty:
-            times = StructType().add(FROM, IntegerType()).add(UNTIL, IntegerType())
-            rows = spark.createDataFrame([], StructType([*self.schema, *times]))
-            rows.createOrReplaceTempView(f"hwnone_{name}")
-            self._empty = f"`hwnone_{name}`"
-        return self._empty
+        types = self.types | {FROM: "INT", UNTIL: "INT"}
+        shown = (f"CAST(NULL AS {kind}) AS `{column}`" for column, kind in types.items())
+        return f"(SELECT {', '.join(shown)} WHERE FALSE)"
 
 
 def check_columns(name: str, schema: StructType) -> None:

@@ -30,7 +30,7 @@ from headway.engine.early.stages.parts import (
     place_of,
 )
 from headway.engine.early.stages.schedule import Schedule
-from headway.engine.early.views import collected, told_when_run
+from headway.engine.early.views import told_when_run
 
 
 def feds_of(stage: Stage) -> list[Fed]:
@@ -74,10 +74,10 @@ class Line:
             )
             for stage in self._stages
         }
-        self._ahead = Ahead(last)
+        self._tag = f"headway-{uuid4().hex}"
+        self._ahead = Ahead(last, self._tag)
         self._first_out = threading.Event()
         self._stopped = False
-        self._tag = f"headway-{uuid4().hex}"
         self._threads: list[threading.Thread] = []
 
     def __enter__(self) -> Line:
@@ -104,7 +104,7 @@ class Line:
             handed.stop()
         if self._threads:
             self._last.tables.session.sparkContext.cancelJobsWithTag(self._tag)
-        self._ahead.wait()
+        self._ahead.stop()
         for thread in self._threads:
             thread.join()
         for handed in self.handed.values():
@@ -116,17 +116,19 @@ class Line:
         """The rows of a chunk of the last stage."""
         self._fetch(self._last, n)
         begun = self._clock.steady_s()
-        planned = self._ahead.take(chunk)
-        if n > self._begin and (coming := self._planned_next(n)) is not None:
+        if n > self._begin and (coming := self._next(n)) is not None:
+            self._ahead.begin(chunk)
             self._ahead.begin(coming)
-        found = self._last.plan.compute(chunk) if planned is None else collected(planned)
+        found = self._ahead.take(chunk)
+        if found is None:
+            found = self._last.plan.compute(chunk)
         self._schedule.took(n, self._clock.steady_s() - begun)
         self._release(self._last, n)
         self._first_out.set()
         return found
 
-    def _planned_next(self, n: int) -> Chunk | None:
-        """The chunk after the n-th, if it is known by now and can be planned by itself."""
+    def _next(self, n: int) -> Chunk | None:
+        """The chunk after the n-th, if it is known by now and can be computed by itself."""
         alone = self._last.forgets and not self._stages
         return self._schedule.settled(n + 1) if alone else None
 
