@@ -30,7 +30,7 @@ STAGES = (("per_user", PER_USER), ("per_ad", PER_AD), ("rates", RATES))
 
 def run(options: BenchOptions) -> dict[str, Any]:
     """All ways by turns, after the two that are compared are warm (paper 5, 3.3 and 5.3.5)."""
-    rows, points = (400_000, 4) if options.quick else (20_000_000, 10)
+    rows, points = (400_000, 4) if options.quick else (40_000_000, 10)
     repeats = options.repeats or (1 if options.quick else 5)
     warm_up = 1 if options.quick else WARM_UP
     bar_of = progress(1 + warm_up + 4 * (repeats + 1), "stages")

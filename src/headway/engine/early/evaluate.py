@@ -30,13 +30,15 @@ from headway.errors import NoRule, QueryError
 class SqlPlan:
     """How a question in SQL is answered: its query as the algebra has it, its shape, its rules.
 
-    A query that the algebra lacks is recomputed at each point; `missing` says what it lacks.
+    `single` answers one point, whose tuples are all there. A query that the algebra lacks is
+    recomputed at each point; `missing` says what it lacks.
     """
 
     tables: Tables
     sql: str
     schema: StructType
     query: Query | None = None
+    single: Relation | None = None
     missing: str = ""
     states: States = field(default_factory=States, compare=False)
 
@@ -44,11 +46,6 @@ class SqlPlan:
     def many(self) -> Relation:
         """The relation that answers several points at once, by the contracts of the tables."""
         return self._lowered({name: one.contract for name, one in self.tables.stored.items()})
-
-    @cached_property
-    def single(self) -> Relation:
-        """The relation that answers one point, whose tuples are all there."""
-        return self._lowered(dict.fromkeys(self.tables.stored, AT_START))
 
     @cached_property
     def keeping(self) -> Relation | None:
@@ -90,7 +87,7 @@ class SqlPlan:
     def shape(self) -> Shape:
         """The columns of the answer, and what orders its rows."""
         names = tuple(self.schema.names)
-        if self.query is None:
+        if self.query is None or self.single is None:
             return Shape(names)
         return Shape(names, order_by(self.single.columns, self.query.order))
 
@@ -103,7 +100,7 @@ class SqlPlan:
 
     def frame(self, chunk: Chunk) -> DataFrame:
         """The rows of all answers of a chunk with their intervals, not computed yet."""
-        if self.query is None:
+        if self.query is None or self.single is None:
             parts = [recomputed(self.tables, self.sql, point) for point in chunk.points]
             return reduce(DataFrame.unionAll, parts)
         # What a last chunk keeps nobody reads: where nothing was kept before it, it costs less to
@@ -150,17 +147,25 @@ def plan_question(tables: Tables, sql: str) -> SqlPlan:
     No tuple is looked at but those of small tables: for whatever is done here the first answer
     waits.
     """
-    with ThreadPoolExecutor(1) as beside:  # both take a while, one in Java and one in Python
-        reading = beside.submit(read_query, sql, tables.column_types)
+    with ThreadPoolExecutor(1) as beside:  # Spark reads it meanwhile, and its complaints come first
+        ours = beside.submit(our_reading, tables, sql)
         schema = expected_schema(tables, sql)
     try:
-        plan = SqlPlan(tables, sql, schema, reading.result())
-        plan.single  # noqa: B018 - Spark understood the query itself; does it our reading of it?
+        return SqlPlan(tables, sql, schema, *ours.result())
     except NoRule as missing:
         return SqlPlan(tables, sql, schema, missing=str(missing))
     except QueryError as misread:
         return SqlPlan(tables, sql, schema, missing=f"our reading of it: {misread}")
-    return plan
+
+
+def our_reading(tables: Tables, sql: str) -> tuple[Query, Relation]:
+    """The question in the algebra, and the relation that answers one point of it.
+
+    Spark, which understands the question itself, may still not understand our reading of it.
+    """
+    query = read_query(sql, tables.column_types)
+    contracts = dict.fromkeys(tables.stored, AT_START)
+    return query, lower_query(query, known_of(tables, query, contracts))
 
 
 def recomputed(tables: Tables, sql: str, point: int) -> DataFrame:

@@ -21,8 +21,8 @@ def growing(column: str, points: int) -> Sampling:
 
 
 def swelling(column: str, points: int) -> Sampling:
-    """As growing, but the last point brings some 20 times as many tuples as the first."""
-    return Sampling("key", (column,), points, growth=20 ** (1 / points))
+    """As growing, but the last point brings some 8 times as many tuples as the first."""
+    return Sampling("key", (column,), points, growth=10 ** (1 / points))
 
 
 def mixed(column: str, points: int) -> Sampling:
