@@ -23,15 +23,16 @@ from headway.workloads.progressive import PER_AD, PER_USER, RATES
 SENTENCE = "Click-through rates by three jobs: stages at once, against one after the other."
 TAKES_DATA = True
 # Java compiles what Spark plans and runs for each small job, on the cores that jobs want, for the
-# first dozen times: until then both ways are as slow as that.
-WARM_UP = 15
+# first dozens of times: until then both ways are as slow as that. A round is a few seconds, and the
+# host is never the same for two of them.
+WARM_UP, REPEATS = 20, 9
 STAGES = (("per_user", PER_USER), ("per_ad", PER_AD), ("rates", RATES))
 
 
 def run(options: BenchOptions) -> dict[str, Any]:
     """All ways by turns, after the two that are compared are warm (paper 5, 3.3 and 5.3.5)."""
     rows, points = (400_000, 4) if options.quick else (40_000_000, 10)
-    repeats = options.repeats or (1 if options.quick else 5)
+    repeats = options.repeats or (1 if options.quick else REPEATS)
     warm_up = 1 if options.quick else WARM_UP
     bar_of = progress(1 + warm_up + 4 * (repeats + 1), "stages")
     asked = given(options, rows, ("impressions",))
