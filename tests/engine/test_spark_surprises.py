@@ -16,6 +16,7 @@ from pyspark.errors.exceptions import captured
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 
+from headway.engine.early.states import held
 from headway.engine.spark.realtime.needs import COLLECTOR
 from tests.engine import spark_pins
 from tests.engine.spark_pins import NumberSource
@@ -325,3 +326,19 @@ def test_a_union_of_keys_that_are_cast_is_shuffled(
     both = long.repartition(2, "k").union(spark.range(9).selectExpr(other).repartition(2, "k"))
     plan = str(both.groupBy("k").count()._jdf.queryExecution().executedPlan().toString())
     assert plan.count("Exchange hashpartitioning") == shuffles
+
+
+@pytest.mark.parametrize("stock", [True, False])
+def test_rows_that_are_kept_are_said_to_have_columns_that_they_lack(
+    spark: SparkSession, tmp_path: Path, stock: bool
+) -> None:
+    made = spark.range(100).selectExpr("CAST(id % 10 AS STRING) AS k", "id AS v")
+    made.write.parquet(str(tmp_path / "to_keep"))
+    spark.read.parquet(str(tmp_path / "to_keep")).createOrReplaceTempView("to_keep")
+    inside = "SELECT b, v FROM (SELECT k AS b, v FROM to_keep) WHERE b <> '3'"
+    asked = spark.sql(f"SELECT `b` AS `b`, min(v) AS v FROM ({inside}) GROUP BY b")
+    kept = asked.localCheckpoint(eager=False) if stock else held(asked)
+    plan: Any = kept._jdf.queryExecution().logical()
+    known = str(plan.constraints().toString())
+    there = re.findall(r"b#\d+", str(plan.output().toString()))
+    assert {name in there for name in re.findall(r"b#\d+", known)} == ({False} if stock else set())

@@ -12,6 +12,9 @@ from dataclasses import dataclass
 # Tuples that a machine of two cores reads, filters and joins in a second, if it does well.
 FASTEST_PER_S = 15_000_000
 FEW_POINTS = 20  # so many are laid out each by itself
+# The first chunk is a plain query over one point. A later one carries intervals and keeps partial
+# results, so until one was seen it is taken to cost so many times the first.
+LATER = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +118,7 @@ def next_chunk(size: Size, done: Sequence[Spent], budget: Budget) -> Chunk | Non
     full_s = full_run_s(size, done)
     left_s = budget.total * full_s - sum(one.measured_s for one in done)
     wanted = Chunk(first, min(last, 2 * first))
-    middle_s = fixed_s(done) + full_s * (0.0 if budget.forgets else size.shares[wanted.last])
+    middle_s = later_s(done) + full_s * (0.0 if budget.forgets else size.shares[wanted.last])
     rest_s = full_s * (1 - size.shares[first - 1]) if budget.forgets else full_s
     if wanted.last < last and middle_s + rest_s <= left_s:
         return wanted
@@ -125,6 +128,19 @@ def next_chunk(size: Size, done: Sequence[Spent], budget: Budget) -> Chunk | Non
 def fixed_s(done: Sequence[Spent]) -> float:
     """What a chunk costs however little it reads: no more than the shortest one did."""
     return min((one.measured_s for one in done if one.measured_s > 0), default=0.0)
+
+
+def later_s(done: Sequence[Spent]) -> float:
+    """What a chunk after the first costs however little it reads.
+
+    >>> later_s([Spent(Chunk(0, 0), 0.1)])
+    0.3
+    >>> later_s([Spent(Chunk(0, 0), 0.1), Spent(Chunk(1, 2), 0.2)])
+    0.2
+    """
+    if len(done) == 1:
+        return round(LATER * done[0].measured_s, 9)
+    return fixed_s(done[1:])
 
 
 def full_run_s(size: Size, done: Sequence[Spent]) -> float:

@@ -63,6 +63,8 @@ def test_what_is_distinct_is_kept_from_chunk_to_chunk(
     for sql in (
         "SELECT l_shipmode, COUNT(DISTINCT l_suppkey) AS n FROM lineitem GROUP BY l_shipmode",
         "SELECT DISTINCT l_shipmode, l_linestatus FROM lineitem",
+        "SELECT l_shipmode, COUNT(DISTINCT l_suppkey) AS n FROM lineitem "
+        "WHERE l_shipmode <> 'AIR' AND l_shipmode NOT LIKE 'REG%' GROUP BY l_shipmode",
     ):
         asking = ask(sql, tables, chunk=1, spark=spark)
         assert asking.plan.slices

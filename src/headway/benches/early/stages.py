@@ -26,6 +26,7 @@ TAKES_DATA = True
 # first dozens of times: until then both ways are as slow as that. A round is a few seconds, and the
 # host is never the same for two of them.
 WARM_UP, REPEATS = 20, 9
+WAYS = ("at once", "at once, on disk", "in turn")
 STAGES = (("per_user", PER_USER), ("per_ad", PER_AD), ("rates", RATES))
 
 
@@ -50,7 +51,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
             for _ in range(warm_up):
                 warm(pipeline, Path(place))
                 bar.advance(note="warming up")
-            rounds = [one_round(pipeline, Path(place), bar) for _ in range(repeats + 1)]
+            rounds = [one_round(pipeline, Path(place), bar, n) for n in range(repeats + 1)]
         finally:
             spark.stop()
     figures = figures_of(rounds[1:]) | {"data": asked.said, "points": points, "repeats": repeats}
@@ -60,23 +61,28 @@ def run(options: BenchOptions) -> dict[str, Any]:
 
 
 def warm(pipeline: ThreeStages, place: Path) -> None:
-    """Both ways that are compared, once."""
-    pipeline.timed()
-    pipeline.timed(place / "warm", at_once=False)
-    shutil.rmtree(place / "warm")
+    """Every way once."""
+    for way in WAYS:
+        one_way(pipeline, place, way)
 
 
-def one_round(pipeline: ThreeStages, place: Path, bar: Bar) -> dict[str, Any]:
-    """Each way once; every way must give the same answers."""
+def one_way(pipeline: ThreeStages, place: Path, way: str) -> Ran:
+    """The pipeline in one way: without a folder, or with one that is gone afterwards."""
+    if way == "at once":
+        return pipeline.timed()
+    found = pipeline.timed(place / way, at_once=way != "in turn")
+    shutil.rmtree(place / way)
+    return found
+
+
+def one_round(pipeline: ThreeStages, place: Path, bar: Bar, n: int) -> dict[str, Any]:
+    """Each way once, who was first being last the next time; all must give the same answers."""
     alone_s = pipeline.first_stage_s()
     bar.advance(note="first stage alone")
-    at_once = pipeline.timed()
-    bar.advance(note="at once")
-    ways: dict[str, Ran] = {"at once": at_once}
-    for name, together in (("at once, on disk", True), ("in turn", False)):
-        ways[name] = pipeline.timed(place / name, together)
-        shutil.rmtree(place / name)
-        bar.advance(note=name)
+    ways: dict[str, Ran] = {}
+    for way in WAYS[:: -1 if n % 2 else 1]:
+        ways[way] = one_way(pipeline, place, way)
+        bar.advance(note=way)
     if len({ran.fingerprints for ran in ways.values()}) > 1:
         raise RunError("the ways of running a pipeline gave unlike answers")
     return {"alone_s": alone_s, **ways}
@@ -85,9 +91,7 @@ def one_round(pipeline: ThreeStages, place: Path, bar: Bar) -> dict[str, Any]:
 def figures_of(rounds: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Medians of the rounds, each ratio taken within its round."""
     firsts = [one["at once"].first_s for one in rounds]
-    totals = {
-        name: [one[name].total_s for one in rounds] for name in rounds[0] if name != "alone_s"
-    }
+    totals = {way: [one[way].total_s for one in rounds] for way in WAYS}
     return {
         "first_answer_vs_first_stage": ratio(firsts, [one["alone_s"] for one in rounds]),
         "at_once_vs_in_turn": ratio(totals["at once"], totals["in turn"]),

@@ -52,10 +52,10 @@ def plain_text(call: Call) -> str:
 def known_types(call: Call, columns: Mapping[str, str]) -> list[str] | None:
     """What Spark would say of `wanted_types`, where the argument is a column of a known type.
 
-    None where it must be asked, as of most expressions.
+    None where it must be asked, as of most expressions. What is counted may have any type.
     """
     if call.function in ("count", "count_if"):
-        return ["bigint", "bigint"]  # whatever is counted
+        return ["bigint", "bigint"]
     name = call.argument.column if call.argument is not None else None
     kind = columns.get(name, "") if name is not None else ""
     decimal = DECIMAL.fullmatch(kind)

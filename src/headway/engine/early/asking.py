@@ -93,7 +93,7 @@ class Asking:
 
     @property
     def spent(self) -> tuple[Spent, ...]:
-        """The chunks that were computed so far, and what each took."""
+        """The chunks that were begun so far, and how long each was waited for."""
         return self._schedule.spent
 
     @cached_property

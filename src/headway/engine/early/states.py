@@ -53,9 +53,9 @@ class States:
             self._let_go()
 
     def _hold(self, frame: DataFrame) -> DataFrame:
-        held = frame.localCheckpoint(eager=False)
-        self._held[-1].append(held)
-        return held
+        kept = held(frame)
+        self._held[-1].append(kept)
+        return kept
 
     def _let_go(self) -> None:
         for frame in self._held.pop(0):
@@ -76,8 +76,34 @@ def merged(tables: Tables, state: State, rows: DataFrame) -> DataFrame:
     return analysed(tables.session, state.merge.replace("{rows}", name))
 
 
+def held(frame: DataFrame, now: bool = False) -> DataFrame:
+    """The rows of a query, kept where they are computed: `now`, or by the first that reads them.
+
+    What Spark knows of values by what the query asks for is left out: it may speak of columns that
+    these rows do not have, and a union of them then fails.
+    """
+    session = frame.sparkSession
+    kept = frame.localCheckpoint(eager=now)
+    plan: Any = kept._jdf.queryExecution().logical()
+    if not is_kept(plan):
+        return kept
+    jvm: Any = session._jvm
+    spark, sizes, _, *more = (plan.otherCopyArgs().apply(n) for n in range(4))
+    bare = plan.copy(
+        plan.output(), plan.rdd(), plan.outputPartitioning(), plan.outputOrdering(),
+        plan.isStreaming(), plan.stream(), spark, sizes, jvm.scala.Option.empty(), *more,
+    )  # fmt: skip
+    dataset = jvm.org.apache.spark.sql.classic.Dataset
+    return DataFrame(dataset.ofRows(session._jsparkSession, bare), session)
+
+
 def let_go(frame: DataFrame) -> None:
     """Give back the memory of rows that were held."""
     plan: Any = frame._jdf.queryExecution().logical()
-    if plan.getClass().getSimpleName() == "LogicalRDD":
+    if is_kept(plan):
         plan.rdd().unpersist(False)
+
+
+def is_kept(plan: Any) -> bool:
+    """Whether a plan is rows that were kept."""
+    return str(plan.getClass().getSimpleName()) == "LogicalRDD"

@@ -66,9 +66,10 @@ def test_what_depends_on_the_chunk_before_is_not(
 def test_what_fails_ahead_is_told_where_it_is_computed(
     spark: SparkSession, stored: Stored, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    frame = SqlPlan.frame
+    frame, asked = SqlPlan.frame, list[int]()
 
     def failing(plan: SqlPlan, chunk: Chunk) -> DataFrame:
+        asked.append(chunk.first)
         if chunk.first == 2:
             raise QueryError("no such point")
         return frame(plan, chunk)
@@ -78,6 +79,7 @@ def test_what_fails_ahead_is_told_where_it_is_computed(
     assert [next(answers).point for _ in range(2)] == [0, 1]
     with pytest.raises(QueryError, match="no such point"):
         next(answers)
+    assert asked.count(2) == 1  # once is enough
 
 
 def lingering(value: int) -> int:
@@ -92,5 +94,6 @@ def test_who_stops_early_leaves_nothing_running(spark: SparkSession, stored: Sto
     answers = iter(asking)
     assert [next(answers).point for _ in range(2)] == [0, 1]
     answers.close()  # type: ignore[attr-defined]
+    spark.sparkContext._jsc.sc().listenerBus().waitUntilEmpty(10_000)  # type: ignore[union-attr]
     running = spark.sparkContext.statusTracker().getActiveJobsIds()
     assert list(running) == []

@@ -13,6 +13,7 @@ from headway.engine.early.sources import read_source
 from headway.engine.early.storage import MANIFEST, Stored, annotate, open_stored
 
 START = Sampling("start", points=1)
+SWELLS = 8  # times as many tuples as the first point brings the last one of a sample that swells
 
 
 def growing(column: str, points: int) -> Sampling:
@@ -21,8 +22,8 @@ def growing(column: str, points: int) -> Sampling:
 
 
 def swelling(column: str, points: int) -> Sampling:
-    """As growing, but the last point brings some 8 times as many tuples as the first."""
-    return Sampling("key", (column,), points, growth=10 ** (1 / points))
+    """As growing, but each point brings more tuples than the one before it."""
+    return Sampling("key", (column,), points, growth=SWELLS ** (1 / max(1, points - 1)))
 
 
 def mixed(column: str, points: int) -> Sampling:

@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 
 from headway.engine.early.proving.race import Race
 from headway.engine.early.storage import Stored
+from headway.errors import RunError
 
 TASKS = 10_000  # of a stage, more than any has here
 
@@ -21,6 +22,7 @@ class Footprint:
     total_s: float
     peak_bytes: int
     chunks: int
+    answer: str  # the fingerprint of the last one
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,10 @@ def footprint_of(race: Race, sql: str, tables: Mapping[str, Stored], points: int
     race.spark.sparkContext._jsc.sc().listenerBus().waitUntilEmpty(10_000)
     stages = range(before, next_stage(race.spark))
     held = [task for stage in stages for task in tasks_of(race.spark, stage)]
-    return Footprint(timed.total_s, most_at_once(held), len(timed.spent))
+    peak_bytes = most_at_once(held)
+    if not peak_bytes:
+        raise RunError("Spark tells of no task that held memory, so there is nothing to compare")
+    return Footprint(timed.total_s, peak_bytes, len(timed.spent), timed.last)
 
 
 def most_at_once(tasks: Sequence[Held]) -> int:

@@ -1,51 +1,53 @@
 """The next chunk computed while Spark is still at the one before it.
 
-A job of one point is soon done, and a third of its time goes by with a core at rest: it is planned,
-its tasks are started, its answer is collected. Where chunks need nothing of each other, the next
-job waits in Spark's queue, whose tasks take the cores as they become free: no more of them run at a
-time than of one job, and so no more memory is held.
+A job of one point is soon done, and for a part of its time a core is at rest: it is planned, its
+tasks are started, its answer is collected. Where chunks need nothing of each other, the next job
+waits in Spark's queue, whose tasks take the cores as they become free: no more of them run at a
+time than there are cores, and the driver holds one more answer.
 """
 
 from __future__ import annotations
 
 import threading
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
-from py4j.protocol import Py4JError
 from pyspark import InheritableThread
-from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
 
 from headway.early.chunks import Chunk
 from headway.engine.early.stages.fed import Stage
+from headway.engine.early.stages.handed import Stopped
 from headway.engine.early.views import collected
-from headway.errors import HeadwayError
+
+OFTEN_S = 0.1  # how often jobs are cancelled while one may still be submitted
 
 
 @dataclass
 class Under:
-    """A chunk under way: its thread, whether its job is planned, and its rows when they are there.
-
-    Without rows at the end, something failed.
-    """
+    """A chunk under way: its thread, whether its job is planned, and what came of it."""
 
     planned: threading.Event = field(default_factory=threading.Event)
     thread: threading.Thread | None = None
     rows: pa.Table | None = None
+    error: BaseException | None = None
 
-    def wait(self) -> None:
-        if self.thread is not None:
-            self.thread.join()
+    def wait(self, at_most_s: float | None = None) -> bool:
+        """Whether it is over."""
+        if self.thread is None:
+            return True
+        self.thread.join(at_most_s)
+        return not self.thread.is_alive()
 
 
 class Ahead:
-    """Chunks of a stage under way, each in a thread of its own; their jobs start in order."""
+    """Chunks of a stage under way, each in a thread of its own; they are planned in order."""
 
     def __init__(self, stage: Stage, tag: str) -> None:
         self._stage, self._tag = stage, tag
         self._under: dict[Chunk, Under] = {}
+        self._stopped = False
 
     def begin(self, chunk: Chunk) -> None:
         """Compute a chunk from now on, if it is not under way yet."""
@@ -58,27 +60,30 @@ class Ahead:
         under.thread.start()
 
     def take(self, chunk: Chunk) -> pa.Table | None:
-        """The rows of a chunk, as soon as they are there.
+        """The rows of a chunk as soon as they are there, or what failed; None if it was not begun.
 
-        None if it was never begun, or failed: it fails again where it is computed, and is told
-        there.
+        Until then it stays under way, so that whoever is interrupted here can still stop it.
         """
-        under = self._under.pop(chunk, None)
+        under = self._under.get(chunk)
         if under is None:
             return None
         under.wait()
+        if under.error is not None:
+            raise under.error
+        del self._under[chunk]
         return under.rows
 
     def stop(self) -> None:
-        """Let go of all that is under way."""
-        if self._under:
-            self._stage.tables.session.sparkContext.cancelJobsWithTag(self._tag)
+        """Let go of all that is under way, be it planned or computed."""
+        self._stopped = True
         for under in self._under.values():
-            under.wait()
+            while not under.wait(0.0):
+                cancel_tagged(self._stage.tables.session, self._tag)
+                under.wait(OFTEN_S)
         self._under.clear()
 
     def _compute(self, chunk: Chunk, under: Under, before: Under | None) -> None:
-        with suppress(HeadwayError, Py4JError, PySparkException, OSError):
+        try:
             try:
                 self._stage.tables.session.sparkContext.addJobTag(self._tag)
                 if before is not None:
@@ -88,4 +93,14 @@ class Ahead:
                 execution.executedPlan()
             finally:
                 under.planned.set()
+            if self._stopped:
+                raise Stopped("nobody asks for more")
             under.rows = collected(frame)
+        except BaseException as error:
+            under.error = error
+
+
+def cancel_tagged(session: SparkSession, tag: str) -> None:
+    """Cancel the jobs with a tag; a Spark that was stopped has none."""
+    if session.sparkContext._jsc is not None:
+        session.sparkContext.cancelJobsWithTag(tag)
