@@ -56,6 +56,14 @@ def test_where_points_are_forgotten_answers_come_often() -> None:
     assert sum(one.measured_s for one in every_one) <= 130
 
 
+def test_a_quick_first_answer_does_not_make_later_ones_cheap() -> None:
+    shares = tuple((n + 1) / 10 for n in range(10))
+    size, budget = Size(shares, int(0.4 * FASTEST_PER_S)), Budget(1.3, forgets=True)
+    first = Spent(Chunk(0, 0), 0.06)
+    assert next_chunk(size, [first], budget) == Chunk(1, 9)
+    assert next_chunk(size, [Spent(Chunk(0, 0), 0.02)], budget) == Chunk(1, 2)
+
+
 def test_a_short_question_is_not_cut_up() -> None:
     assert len(played(100, 1.0, Budget(1.3))) == 2
 

@@ -16,7 +16,7 @@ from pyspark.errors.exceptions import captured
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 
-from headway.engine.early.states import held
+from headway.engine.early.states import put_by
 from headway.engine.spark.realtime.needs import COLLECTOR
 from tests.engine import spark_pins
 from tests.engine.spark_pins import NumberSource
@@ -337,7 +337,7 @@ def test_rows_that_are_kept_are_said_to_have_columns_that_they_lack(
     spark.read.parquet(str(tmp_path / "to_keep")).createOrReplaceTempView("to_keep")
     inside = "SELECT b, v FROM (SELECT k AS b, v FROM to_keep) WHERE b <> '3'"
     asked = spark.sql(f"SELECT `b` AS `b`, min(v) AS v FROM ({inside}) GROUP BY b")
-    kept = asked.localCheckpoint(eager=False) if stock else held(asked)
+    kept = asked.localCheckpoint(eager=False) if stock else put_by(asked)
     plan: Any = kept._jdf.queryExecution().logical()
     known = str(plan.constraints().toString())
     there = re.findall(r"b#\d+", str(plan.output().toString()))

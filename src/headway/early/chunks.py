@@ -133,14 +133,12 @@ def fixed_s(done: Sequence[Spent]) -> float:
 def later_s(done: Sequence[Spent]) -> float:
     """What a chunk after the first costs however little it reads.
 
-    >>> later_s([Spent(Chunk(0, 0), 0.1)])
-    0.3
-    >>> later_s([Spent(Chunk(0, 0), 0.1), Spent(Chunk(1, 2), 0.2)])
-    0.2
+    >>> later_s([Spent(Chunk(0, 0), 0.5), Spent(Chunk(1, 2), 0.0)])
+    1.5
+    >>> later_s([Spent(Chunk(0, 0), 0.5), Spent(Chunk(1, 2), 0.75)])
+    0.75
     """
-    if len(done) == 1:
-        return round(LATER * done[0].measured_s, 9)
-    return fixed_s(done[1:])
+    return fixed_s(done[1:]) or LATER * fixed_s(done[:1])
 
 
 def full_run_s(size: Size, done: Sequence[Spent]) -> float:

@@ -47,7 +47,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
                 contests = [Contest(name, race, library, bar, name in drawn) for name in names]
                 for contest in contests:
                     contest.warm_up()
-                for _ in range(repeats + left_out):
+                for _ in range(turns):
                     for contest in contests:
                         contest.take_turns()
                 rows = {contest.name: contest.row(left_out) for contest in contests}

@@ -83,7 +83,7 @@ def at_scale(place: Path, scale: float, rounds: tuple[int, int], bar: Bar) -> di
         bar.advance(note=f"scale {scale:g} by row")
     finally:
         spark.stop()
-    if kept[-1].answer != lost.answer:
+    if kept[-1].last != lost.last:
         raise RunError("both kinds of progress must come to the same last answer, and did not")
     return row_of(scale, full, kept, lost)
 
@@ -97,7 +97,7 @@ def row_of(
     return {
         "full_s": round(full_s, 2),
         "by_key_s": round(by_key_s, 2),
-        "by_key_s_at_scale_1": round(by_key_s / scale, 3),
+        "by_key_s_per_scale": round(by_key_s / scale, 3),
         "by_row_s": round(lost.total_s, 2),
         "by_key_peak_bytes": max(one.peak_bytes for one in kept),
         "by_row_peak_bytes": lost.peak_bytes,
@@ -115,7 +115,7 @@ def figures_of(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """
     shares = [row["by_key_peak_bytes"] / max(1, row["by_row_peak_bytes"]) for row in rows.values()]
     ratios = [row["time_ratio"] for row in rows.values()]
-    times = [row["by_key_s_at_scale_1"] for row in rows.values()]
+    times = [row["by_key_s_per_scale"] for row in rows.values()]
     return {
         "peak_state_ratio": round(max(shares), 3),
         "time_ratio_worst": max(ratios),

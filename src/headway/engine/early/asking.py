@@ -93,7 +93,10 @@ class Asking:
 
     @property
     def spent(self) -> tuple[Spent, ...]:
-        """The chunks that were begun so far, and how long each was waited for."""
+        """The chunks that were decided so far, and what all stages took for each.
+
+        Of one that is computed ahead of its turn it is how long it was waited for.
+        """
         return self._schedule.spent
 
     @cached_property

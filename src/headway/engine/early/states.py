@@ -53,7 +53,7 @@ class States:
             self._let_go()
 
     def _hold(self, frame: DataFrame) -> DataFrame:
-        kept = held(frame)
+        kept = put_by(frame)
         self._held[-1].append(kept)
         return kept
 
@@ -76,7 +76,7 @@ def merged(tables: Tables, state: State, rows: DataFrame) -> DataFrame:
     return analysed(tables.session, state.merge.replace("{rows}", name))
 
 
-def held(frame: DataFrame, now: bool = False) -> DataFrame:
+def put_by(frame: DataFrame, now: bool = False) -> DataFrame:
     """The rows of a query, kept where they are computed: `now`, or by the first that reads them.
 
     What Spark knows of values by what the query asks for is left out: it may speak of columns that
@@ -88,10 +88,10 @@ def held(frame: DataFrame, now: bool = False) -> DataFrame:
     if not is_kept(plan):
         return kept
     jvm: Any = session._jvm
-    spark, sizes, _, *more = (plan.otherCopyArgs().apply(n) for n in range(4))
+    spark, sizes, _, checkpointed = (plan.otherCopyArgs().apply(n) for n in range(4))
     bare = plan.copy(
         plan.output(), plan.rdd(), plan.outputPartitioning(), plan.outputOrdering(),
-        plan.isStreaming(), plan.stream(), spark, sizes, jvm.scala.Option.empty(), *more,
+        plan.isStreaming(), plan.stream(), spark, sizes, jvm.scala.Option.empty(), checkpointed,
     )  # fmt: skip
     dataset = jvm.org.apache.spark.sql.classic.Dataset
     return DataFrame(dataset.ofRows(session._jsparkSession, bare), session)

@@ -22,7 +22,7 @@ class Footprint:
     total_s: float
     peak_bytes: int
     chunks: int
-    answer: str  # the fingerprint of the last one
+    last: str  # the fingerprint of the last answer
 
 
 @dataclass(frozen=True, slots=True)

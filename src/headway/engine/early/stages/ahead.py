@@ -9,6 +9,7 @@ time than there are cores, and the driver holds one more answer.
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,7 +19,6 @@ from pyspark.sql import SparkSession
 
 from headway.early.chunks import Chunk
 from headway.engine.early.stages.fed import Stage
-from headway.engine.early.stages.handed import Stopped
 from headway.engine.early.views import collected
 
 OFTEN_S = 0.1  # how often jobs are cancelled while one may still be submitted
@@ -33,12 +33,9 @@ class Under:
     rows: pa.Table | None = None
     error: BaseException | None = None
 
-    def wait(self, at_most_s: float | None = None) -> bool:
-        """Whether it is over."""
-        if self.thread is None:
-            return True
-        self.thread.join(at_most_s)
-        return not self.thread.is_alive()
+    def wait(self) -> None:
+        if self.thread is not None:
+            self.thread.join()
 
 
 class Ahead:
@@ -76,10 +73,8 @@ class Ahead:
     def stop(self) -> None:
         """Let go of all that is under way, be it planned or computed."""
         self._stopped = True
-        for under in self._under.values():
-            while not under.wait(0.0):
-                cancel_tagged(self._stage.tables.session, self._tag)
-                under.wait(OFTEN_S)
+        threads = [under.thread for under in self._under.values() if under.thread is not None]
+        end_jobs(self._stage.tables.session, self._tag, threads)
         self._under.clear()
 
     def _compute(self, chunk: Chunk, under: Under, before: Under | None) -> None:
@@ -93,14 +88,19 @@ class Ahead:
                 execution.executedPlan()
             finally:
                 under.planned.set()
-            if self._stopped:
-                raise Stopped("nobody asks for more")
-            under.rows = collected(frame)
+            if not self._stopped:
+                under.rows = collected(frame)
         except BaseException as error:
             under.error = error
 
 
-def cancel_tagged(session: SparkSession, tag: str) -> None:
-    """Cancel the jobs with a tag; a Spark that was stopped has none."""
-    if session.sparkContext._jsc is not None:
-        session.sparkContext.cancelJobsWithTag(tag)
+def end_jobs(session: SparkSession, tag: str, threads: Iterable[threading.Thread]) -> None:
+    """Cancel the jobs with a tag until the threads that submit them are done.
+
+    One that is still planning submits its job later. A Spark that was stopped has no jobs.
+    """
+    for thread in threads:
+        while thread.is_alive():
+            if session.sparkContext._jsc is not None:
+                session.sparkContext.cancelJobsWithTag(tag)
+            thread.join(OFTEN_S)

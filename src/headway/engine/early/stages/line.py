@@ -18,7 +18,7 @@ from pyspark import InheritableThread
 from headway.clock import Clock
 from headway.early.chunks import Chunk
 from headway.early.progress import FOREVER
-from headway.engine.early.stages.ahead import Ahead, cancel_tagged
+from headway.engine.early.stages.ahead import Ahead, end_jobs
 from headway.engine.early.stages.fed import Fed, Stage
 from headway.engine.early.stages.handed import BOUND, Handed, Part, Stopped
 from headway.engine.early.stages.parts import (
@@ -102,11 +102,8 @@ class Line:
         self._first_out.set()
         for handed in self.handed.values():
             handed.stop()
-        if self._threads:
-            cancel_tagged(self._last.tables.session, self._tag)
         self._ahead.stop()
-        for thread in self._threads:
-            thread.join()
+        end_jobs(self._last.tables.session, self._tag, self._threads)
         for handed in self.handed.values():
             handed.clear()
         for stage in [*self._stages, self._last]:

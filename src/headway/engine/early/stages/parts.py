@@ -19,7 +19,7 @@ from pyspark.sql.types import IntegerType, StructType
 
 from headway.early.chunks import Chunk, chunk_name, chunk_named, in_a_row
 from headway.early.progress import FROM, UNTIL
-from headway.engine.early.states import held, let_go
+from headway.engine.early.states import let_go, put_by
 from headway.engine.early.views import told_when_run
 
 
@@ -52,7 +52,7 @@ def held_in_memory(chunk: Chunk, frame: DataFrame, read_again: bool, now: bool) 
     again, chunk by chunk.
     """
     view = f"hw_{uuid4().hex}"
-    kept = held(frame, now) if read_again else frame
+    kept = put_by(frame, now) if read_again else frame
     kept.createGlobalTempView(view)
     return InMemory(chunk, view, kept)
 
