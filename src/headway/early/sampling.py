@@ -23,7 +23,9 @@ KINDS = ("key", "row", "start", "strata", "order", "own")
 class Sampling:
     """How tuples enter: by a hash of a key or of the row, in an order, by strata, or as said.
 
-    `growth` is how many times more tuples each point brings than the one before it.
+    `growth` is how many times more tuples each point brings than the one before it. `first` is the
+    part of all tuples that the first point brings, so that its answer comes soon; without it the
+    first point is one as all others.
     """
 
     kind: str
@@ -34,6 +36,7 @@ class Sampling:
     stay: int | None = None
     least: int = 1
     until: str | None = None
+    first: float | None = None
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -42,6 +45,8 @@ class Sampling:
             raise QueryError(f"points must be between 1 and 100,000; got {self.points}")
         if not 0.1 <= self.growth <= 100:
             raise QueryError(f"growth must be between 0.1 and 100; got {self.growth:g}")
+        if self.first is not None and not 0 < self.first < 1:
+            raise QueryError(f"first must be a part, between 0 and 1; got {self.first:g}")
         if self.stay is not None and self.stay < 1:
             raise QueryError(f"a tuple stays for at least one point; got stay={self.stay}")
         if self.kind in ("key", "strata", "order", "own") and not self.by:
@@ -50,7 +55,12 @@ class Sampling:
     @property
     def function(self) -> str:
         """What makes two samples put equal keys at equal points."""
-        return json.dumps([self.points, self.seed, self.growth, self.stay])
+        return json.dumps([self.points, self.seed, self.growth, self.first, self.stay])
+
+    @property
+    def even(self) -> bool:
+        """Whether each point brings as many tuples as any other."""
+        return self.growth == 1.0 and self.first is None
 
     @property
     def inclusive(self) -> bool:
@@ -95,16 +105,31 @@ def from_json(found: dict[str, object]) -> Sampling:
     return Sampling(**{**found, "by": tuple(found["by"])})  # type: ignore[arg-type]
 
 
-def thresholds(points: int, growth: float) -> list[int]:
+def weights(sampling: Sampling) -> list[float]:
+    """What each point brings, the others held against it.
+
+    >>> weights(Sampling("row", points=3, growth=2.0))
+    [1.0, 2.0, 4.0]
+    >>> weights(Sampling("row", points=3, first=0.5))
+    [0.5, 0.25, 0.25]
+    """
+    if sampling.first is None or sampling.points == 1:
+        return [sampling.growth**n for n in range(sampling.points)]
+    rest = [sampling.growth**n for n in range(sampling.points - 1)]
+    share = (1 - sampling.first) / sum(rest)
+    return [sampling.first, *(one * share for one in rest)]
+
+
+def thresholds(sampling: Sampling) -> list[int]:
     """Where, of all hashes, each point but the last ends.
 
-    >>> [t * 7 // HASHES for t in thresholds(3, 2.0)]
+    >>> [t * 7 // HASHES for t in thresholds(Sampling("row", points=3, growth=2.0))]
     [1, 3]
     """
-    total = sum(growth**n for n in range(points))
-    ends, so_far = [], 0.0
-    for n in range(points - 1):
-        so_far += growth**n
+    each = weights(sampling)
+    total, ends, so_far = sum(each), list[int](), 0.0
+    for one in each[:-1]:
+        so_far += one
         ends.append(round(so_far / total * HASHES))
     return ends
 
@@ -167,18 +192,19 @@ def hash_of(sampling: Sampling, columns: Sequence[str], types: dict[str, str]) -
 def by_hash(sampling: Sampling, columns: list[str]) -> str:
     """The point that a hash falls to."""
     found = f"PMOD(XXHASH64({', '.join([f'{sampling.seed}L', *columns])}), {HASHES}L)"
-    if sampling.growth == 1.0:
+    if sampling.even:
         return f"CAST(SHIFTRIGHT({found} * {sampling.points}, 32) AS INT)"
-    ends = ", ".join(f"{end}L" for end in thresholds(sampling.points, sampling.growth))
-    if not ends:
-        return "0"
-    return f"SIZE(FILTER(ARRAY({ends}), hw_end -> {found} >= hw_end))"
+    return point_of(sampling, found)
 
 
 def by_share(sampling: Sampling, place: str, total: str) -> str:
     """The point of the n-th of so many tuples."""
-    if sampling.growth == 1.0:
+    if sampling.even:
         return f"CAST(({place} - 1) * {sampling.points} DIV {total} AS INT)"
-    share = f"CAST(({place} - 1) * {HASHES} DIV {total} AS BIGINT)"
-    ends = ", ".join(f"{end}L" for end in thresholds(sampling.points, sampling.growth))
+    return point_of(sampling, f"CAST(({place} - 1) * {HASHES} DIV {total} AS BIGINT)")
+
+
+def point_of(sampling: Sampling, share: str) -> str:
+    """The point whose end is the first beyond a share of all hashes."""
+    ends = ", ".join(f"{end}L" for end in thresholds(sampling))
     return f"SIZE(FILTER(ARRAY({ends}), hw_end -> {share} >= hw_end))" if ends else "0"

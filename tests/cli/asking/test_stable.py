@@ -80,4 +80,4 @@ def test_movement_is_the_same_in_both_directions(
 @pytest.mark.parametrize("text", ["0", "-1%", "much", "nan", "inf", "%"])
 def test_a_share_is_above_nothing(text: str) -> None:
     with pytest.raises(UsedWrongly, match="such as 1%"):
-        parse_share(text)
+        parse_share(text, "--until-stable")

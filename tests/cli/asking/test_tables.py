@@ -89,6 +89,13 @@ def test_a_growth_that_makes_no_sense_is_refused() -> None:
         choose_samplings(COLUMNS, [By("orders", "row")], Growth(10, 0, 0.0))
 
 
+def test_a_sample_may_begin_with_a_part_of_its_own() -> None:
+    [found] = choose_samplings(
+        {"orders": ("at",)}, [By("orders", "row")], Growth(10, first=0.01)
+    ).values()
+    assert found == Sampling("row", (), 10, first=0.01)
+
+
 def test_the_largest_table_is_told_by_the_bytes_of_its_files(tmp_path: Path) -> None:
     (tmp_path / "many").mkdir()
     for n in range(3):

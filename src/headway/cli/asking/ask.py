@@ -65,6 +65,9 @@ def ask(
     ] = None,
     seed: Annotated[int, typer.Option(help="What chance is drawn from.")] = 0,
     growth: Annotated[float, typer.Option(help="How much more each point brings.")] = 1.0,
+    first: Annotated[
+        str | None, typer.Option(help="What part of all tuples the first point has, such as 1%.")
+    ] = None,
     store: Annotated[Path, typer.Option(help="Where annotated tables are kept.")] = STORE,
     folder: Annotated[
         Path | None, typer.Option(help="Where answers are kept; again to resume.")
@@ -88,8 +91,9 @@ def ask(
     ] = None,
 ) -> None:
     """Answer a question over stored data at ever more of it, each answer exact for its part."""
-    until = None if until_stable is None else parse_share(until_stable)
-    grown = Growth(points or USUAL_POINTS, seed, growth)
+    until = None if until_stable is None else parse_share(until_stable, "--until-stable")
+    begins = None if first is None else parse_share(first, "--first")
+    grown = Growth(points or USUAL_POINTS, seed, growth, begins)
     with told_once():
         named = parse_tables(tuple(table))
         check_given(sql, named)

@@ -56,10 +56,10 @@ def relative_change(old: Number | None, new: Number | None) -> float:
     return abs(a - b) / larger if isfinite(a - b) else abs(a / larger - b / larger)
 
 
-def parse_share(text: str) -> float:
-    """A share as people write it.
+def parse_share(text: str, option: str) -> float:
+    """A share as people write it after an option.
 
-    >>> parse_share("1%"), parse_share("0.05")
+    >>> parse_share("1%", "--first"), parse_share("0.05", "--first")
     (0.01, 0.05)
     """
     try:
@@ -68,5 +68,5 @@ def parse_share(text: str) -> float:
         number = float("nan")
     share = number / 100 if text.strip().endswith("%") else number
     if not 0 < share < float("inf"):
-        raise UsedWrongly(f"--until-stable is a share above 0, such as 1% or 0.01; got {text!r}")
+        raise UsedWrongly(f"{option} is a share above 0, such as 1% or 0.01; got {text!r}")
     return share

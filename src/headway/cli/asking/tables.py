@@ -29,17 +29,21 @@ class By:
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """How a sample grows: over so many points, from this seed, each point so many times larger."""
+    """How a sample grows: over so many points, from this seed, each point so many times larger.
+
+    first  the part of all tuples that the first point brings; None: it is as the others are
+    """
 
     points: int = USUAL_POINTS
     seed: int = 0
     growth: float = 1.0
+    first: float | None = None
 
     def sampling(self, by: By) -> Sampling:
         """The strategy of one table."""
         if by.kind == "start":
             return FROM_START
-        return Sampling(by.kind, by.by, self.points, self.seed, self.growth)
+        return Sampling(by.kind, by.by, self.points, self.seed, self.growth, first=self.first)
 
 
 def parse_tables(texts: Sequence[str]) -> dict[str, Path]:
