@@ -50,6 +50,8 @@ def lower(node: Node, known: Known) -> Relation:
     """One operator by its rule, after those under it; what they keep, it keeps."""
     under = [lower(one, known) for one in children_of(node)]
     found = by_rule(node, under, known)
+    if not all(one.as_asked for one in under):
+        found = replace(found, as_asked=False)
     if found.states:
         return replace(found, settled=True)
     states = dict.fromkeys(state for one in under for state in one.states)

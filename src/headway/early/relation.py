@@ -44,6 +44,7 @@ class Relation:
     `local` says that what enters at a point is made of tuples that enter at that point alone (and
     of those that are there from the start): once it has passed, the point can be forgotten.
     `settled` says that beside what `states` keep, it reads only what is there from the start.
+    `as_asked` says that of tuples that are all there Spark makes the very same rows by itself.
     """
 
     sql: str
@@ -53,6 +54,7 @@ class Relation:
     local: bool = False
     states: tuple[State, ...] = ()
     settled: bool = False
+    as_asked: bool = True
 
     @property
     def forgets(self) -> bool:

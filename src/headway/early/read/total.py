@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import sqlglot
 from sqlglot import exp
 
-DIALECT = "spark"
+from headway.early.read.query import parse
+from headway.early.read.scope import DIALECT
 
 
 def totally_ordered(sql: str) -> str:
@@ -16,11 +16,12 @@ def totally_ordered(sql: str) -> str:
     >>> totally_ordered("SELECT a FROM t")
     'SELECT a FROM t'
     """
-    tree = sqlglot.parse_one(sql, dialect=DIALECT)
-    cut = [node for node in tree.find_all(exp.Select) if node.args.get("limit")]
-    if not cut:
+    if not any(node.args.get("limit") for node in parse(sql).find_all(exp.Select)):
         return sql
-    for select in cut:
+    tree = parse(sql).copy()
+    for select in tree.find_all(exp.Select):
+        if not select.args.get("limit"):
+            continue
         more = [
             exp.Ordered(this=exp.column(shown.alias_or_name), nulls_first=True)
             for shown in select.selects

@@ -96,7 +96,8 @@ def complete(node: Group, child: Relation, known: Known) -> Relation:
     contract = AT_START if starts else child.contract.over(kept)
     why = "there from the start" if starts else "progress follows the key of the group"
     step = Step(title(node), "complete", why, steps([child]))
-    return Relation(sql, names_of(node), contract, step, child.local)
+    asked = parts is None
+    return Relation(sql, names_of(node), contract, step, child.local, as_asked=asked)
 
 
 def whole(contract: Contract) -> tuple[tuple[str, ...], tuple[str, ...]]:

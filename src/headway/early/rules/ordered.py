@@ -29,7 +29,8 @@ def windows(node: Windows, child: Relation) -> Relation:
         shown = [f"{over_text(over, child, [])} AS `{over.name}`" for over in node.overs]
         sql = f"SELECT {listed(quoted(child.columns), shown, AS_IT_WAS)} FROM ({child.sql})"
         step = Step("window", "complete", "each partition enters as a whole", steps([child]))
-        return Relation(sql, columns, child.contract, step, child.local)
+        asked = not any(over.breaks_ties for over in node.overs)
+        return Relation(sql, columns, child.contract, step, child.local, as_asked=asked)
     shown = [f"{over_text(over, child, [POINT])} AS `{over.name}`" for over in node.overs]
     inside = f"SELECT {listed(quoted(child.columns), shown, [POINT])} FROM ({stabbed(child)})"
     sql = f"SELECT {listed(quoted(columns), AT_POINT)} FROM ({inside})"

@@ -22,7 +22,7 @@ from headway.early.relation import Known, Relation, Step
 from headway.engine.early.answers import Shape, order_by
 from headway.engine.early.states import States
 from headway.engine.early.storage import type_text
-from headway.engine.early.views import Tables, analysed, collected, expected_schema
+from headway.engine.early.views import Tables, analysed, collected, understood
 from headway.errors import NoRule, QueryError
 
 
@@ -31,12 +31,13 @@ class SqlPlan:
     """How a question in SQL is answered: its query as the algebra has it, its shape, its rules.
 
     `single` answers one point, whose tuples are all there. A query that the algebra lacks is
-    recomputed at each point; `missing` says what it lacks.
+    recomputed at each point; `missing` says what it lacks. `asked` is the question as Spark
+    understands it, over the tuples of the first point where tables are at rest.
     """
 
     tables: Tables
     sql: str
-    schema: StructType
+    asked: DataFrame = field(compare=False)
     query: Query | None = None
     single: Relation | None = None
     missing: str = ""
@@ -60,6 +61,11 @@ class SqlPlan:
         assert self.query is not None
         known = known_of(self.tables, self.query, contracts, keeps_state)
         return lower_query(self.query, known)
+
+    @cached_property
+    def schema(self) -> StructType:
+        """The columns of the answer as Spark names and types them."""
+        return self.asked.schema
 
     @property
     def said(self) -> str:
@@ -91,6 +97,17 @@ class SqlPlan:
             return Shape(names)
         return Shape(names, order_by(self.single.columns, self.query.order))
 
+    @cached_property
+    def as_asked(self) -> bool:
+        """Whether the first point is answered by the very question that the user wrote.
+
+        All its tuples are there, so nothing of progress need be said; what is left out is what
+        Spark makes otherwise than our rules do, and what is ordered by columns that are not shown.
+        """
+        if self.query is None or self.single is None or not self.tables.at_rest:
+            return False
+        return self.single.as_asked and len(self.single.columns) == len(self.query.shown)
+
     @property
     def step(self) -> Step:
         """Which rule computes each operator, and why."""
@@ -100,6 +117,8 @@ class SqlPlan:
 
     def frame(self, chunk: Chunk) -> DataFrame:
         """The rows of all answers of a chunk with their intervals, not computed yet."""
+        if chunk.last == 0 and self.as_asked:
+            return numbered(self.asked)
         if self.query is None or self.single is None:
             parts = [recomputed(self.tables, self.sql, point) for point in chunk.points]
             return reduce(DataFrame.unionAll, parts)
@@ -117,6 +136,8 @@ class SqlPlan:
 
     def compute(self, chunk: Chunk) -> pa.Table:
         """The rows of all answers of a chunk, with their intervals."""
+        if chunk.last == 0 and self.as_asked:
+            return with_progress(collected(self.asked))
         if self.query is not None:
             return collected(self.frame(chunk))
         return pa.concat_tables(collected(self.frame(Chunk(p, p))) for p in chunk.points)
@@ -149,13 +170,13 @@ def plan_question(tables: Tables, sql: str) -> SqlPlan:
     """
     with ThreadPoolExecutor(1) as beside:  # Spark reads it meanwhile, and its complaints come first
         ours = beside.submit(our_reading, tables, sql)
-        schema = expected_schema(tables, sql)
+        asked = understood(tables, sql)
     try:
-        return SqlPlan(tables, sql, schema, *ours.result())
+        return SqlPlan(tables, sql, asked, *ours.result())
     except NoRule as missing:
-        return SqlPlan(tables, sql, schema, missing=str(missing))
+        return SqlPlan(tables, sql, asked, missing=str(missing))
     except QueryError as misread:
-        return SqlPlan(tables, sql, schema, missing=f"our reading of it: {misread}")
+        return SqlPlan(tables, sql, asked, missing=f"our reading of it: {misread}")
 
 
 def our_reading(tables: Tables, sql: str) -> tuple[Query, Relation]:
@@ -166,6 +187,22 @@ def our_reading(tables: Tables, sql: str) -> tuple[Query, Relation]:
     query = read_query(sql, tables.column_types)
     contracts = dict.fromkeys(tables.stored, AT_START)
     return query, lower_query(query, known_of(tables, query, contracts))
+
+
+def numbered(rows: DataFrame) -> DataFrame:
+    """Rows of the first point as all answers have them: columns by number, and their progress."""
+    named = rows.toDF(*(f"c{n}" for n in range(len(rows.columns))))
+    return named.select("*", F.lit(0).alias(FROM), F.lit(FOREVER).alias(UNTIL))
+
+
+def with_progress(rows: pa.Table) -> pa.Table:
+    """The same of rows that are here already."""
+    columns = [
+        *rows.columns,
+        *(pa.repeat(pa.scalar(end, pa.int32()), len(rows)) for end in (0, FOREVER)),
+    ]
+    names = [*(f"c{n}" for n in range(rows.num_columns)), FROM, UNTIL]
+    return pa.table(columns, names)
 
 
 def recomputed(tables: Tables, sql: str, point: int) -> DataFrame:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -17,6 +17,7 @@ from pyspark.sql.types import StructType
 from headway.early.chunks import Chunk, Size
 from headway.early.contracts import Contract
 from headway.early.progress import FOREVER, FROM, UNTIL
+from headway.early.read.total import totally_ordered
 from headway.early.relation import FIRST, LAST, quoted
 from headway.engine.early.storage import Stored, first_line, type_text
 from headway.engine.spark.session import UNADORNED, lanes_of
@@ -81,6 +82,11 @@ class Tables:
     points: int
     batch: int = 1
     _types: dict[str, list[str]] = field(default_factory=dict, compare=False)
+
+    @property
+    def at_rest(self) -> bool:
+        """Whether all tables are on disk, and none is what another question has still to answer."""
+        return all(isinstance(one, Stored) for one in self.stored.values())
 
     @property
     def column_types(self) -> dict[str, dict[str, str]]:
@@ -235,16 +241,31 @@ def told_when_run() -> Iterator[None]:
         raise RunError(f"the query failed while it ran: {said}") from error
 
 
-def expected_schema(tables: Tables, sql: str) -> StructType:
-    """The columns of the answer as Spark names and types them; refuses what is not one fact."""
-    frame = analysed(tables.session, tables.unread(sql))
+def understood(tables: Tables, sql: str) -> DataFrame:
+    """The question as Spark understands it, over the tuples of the first point if they are there.
+
+    Refuses what is not one fact.
+    """
+    frame = first_point(tables, sql) or analysed(tables.session, tables.unread(sql))
     plan: Any = frame._jdf.queryExecution().analyzed()
     if not plan.deterministic():
         raise QueryError(
             "the query uses a function that is not deterministic, so its early answers could not "
             "be repeated; mark the function as deterministic or take it out"
         )
-    return frame.schema
+    return frame
+
+
+def first_point(tables: Tables, sql: str) -> DataFrame | None:
+    """The question over the tuples of the first point; None where Spark must be asked otherwise.
+
+    What Spark complains of is to be what the user wrote, so it is asked that then.
+    """
+    if not tables.at_rest:
+        return None
+    with suppress(QueryError):
+        return analysed(tables.session, tables.stabbed(totally_ordered(sql), 0))
+    return None
 
 
 def common_points(stored: Mapping[str, Source]) -> int:
