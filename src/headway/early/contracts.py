@@ -8,7 +8,7 @@ its point has passed and can be forgotten (paper 5, section 2.6).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -84,18 +84,17 @@ def aligned(contracts: Iterable[Contract], classes: Classes) -> bool:
     Relations that are there from the start have no say. The others must follow the same function
     of keys that the join makes equal; then the cross terms between points are empty.
     """
-    moving = [contract for contract in contracts if not contract.at_start]
-    if not moving:
-        return True
-    first = moving[0]
-    if len(moving) == 1:
-        return True
-    for other in moving[1:]:
-        if not first.function or other.function != first.function:
-            return False
-        if not any(classes.equal(a, b) for a in first.keys for b in other.keys):
-            return False
-    return True
+    return share_a_key([contract for contract in contracts if not contract.at_start], classes)
+
+
+def share_a_key(contracts: Sequence[Contract], classes: Classes) -> bool:
+    """Whether all relations follow the same function of keys that are equal where they meet."""
+    return all(
+        one.function
+        and one.function == contracts[0].function
+        and any(classes.equal(a, b) for a in contracts[0].keys for b in one.keys)
+        for one in contracts[1:]
+    )
 
 
 def joint(contracts: list[Contract], classes: Classes) -> Contract:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from headway.early.algebra import Group, Inner, Node, Project
-from headway.early.contracts import Classes, Contract, aligned, joint
+from headway.early.contracts import Classes, Contract, aligned, joint, share_a_key
 from headway.early.progress import FOREVER, FROM, UNTIL
 from headway.early.relation import FROM_START, Relation, Step, listed, quoted
 from headway.early.rules.rows import steps
@@ -28,7 +28,7 @@ def inner(node: Inner, sources: list[Relation]) -> Relation:
     tables = " JOIN ".join(f"({listing(source, n)}) AS t{n}" for n, source in enumerate(sources))
     where = " AND ".join(f"({text})" for text in [*texts, *overlap])
     # Tables that share a key lie apart by it: what Spark would send around is there already.
-    apart = is_aligned and len(sources) == 2 and not any(c.at_start for c in contracts)
+    apart = len(sources) == 2 and share_a_key(contracts, classes)
     how = "/*+ MERGE(t0, t1) */ " if apart else ""
     sql = f"SELECT {how}{listed(quoted(columns), times)} FROM {tables}"
     if where:

@@ -44,7 +44,9 @@ def cut(rows: pa.Table, point: int, shape: Shape) -> pa.Table:
     held = pc.and_(pc.less_equal(rows[FROM], point), pc.greater(rows[UNTIL], point))
     chosen = rows.filter(held)
     ordered = chosen.take(sort_indices(chosen, [*shape.order, *by_all(shape.width)]))
-    return ordered.select(range(shape.width)).rename_columns(shape.names).combine_chunks()
+    # Whether a column may be null is not said: that would tell by which rule it was computed.
+    shown = ordered.columns[: shape.width]
+    return pa.Table.from_arrays(shown, names=list(shape.names)).combine_chunks()
 
 
 def with_estimates(history: Sequence[Answer], totals: Totals) -> pa.Table:

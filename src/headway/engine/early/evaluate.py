@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
@@ -9,21 +10,23 @@ from functools import cached_property, reduce
 import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import StructType
+from pyspark.sql.types import ArrayType, MapType, StructType
 
 from headway.early.algebra import Query
-from headway.early.chunks import Chunk
-from headway.early.contracts import AT_START, MOVING, Contract
+from headway.early.chunks import Chunk, side_by_side
+from headway.early.contracts import MOVING, Contract
 from headway.early.lower import flat_types, lower_query
 from headway.early.progress import FOREVER, FROM, UNTIL
 from headway.early.read.query import read_query
 from headway.early.read.total import totally_ordered
-from headway.early.relation import Known, Relation, Step
+from headway.early.relation import AS_IT_WAS, Known, Relation, Step
 from headway.engine.early.answers import Shape, order_by
 from headway.engine.early.states import States
 from headway.engine.early.storage import type_text
-from headway.engine.early.views import Tables, analysed, collected, understood
+from headway.engine.early.views import Job, Tables, analysed, collected, understood
 from headway.errors import NoRule, QueryError
+
+NESTED = (ArrayType, MapType, StructType)
 
 
 @dataclass(frozen=True)
@@ -99,12 +102,15 @@ class SqlPlan:
 
     @cached_property
     def as_asked(self) -> bool:
-        """Whether the first point is answered by the very question that the user wrote.
+        """Whether tuples that are all there are answered by the very question that the user wrote.
 
-        All its tuples are there, so nothing of progress need be said; what is left out is what
-        Spark makes otherwise than our rules do, and what is ordered by columns that are not shown.
+        Nothing of progress need be said of them, so Spark has less to read and to plan. What is
+        left out is what Spark makes otherwise than our rules do (values within values may be null
+        or not), and what is ordered by columns that are not shown.
         """
         if self.query is None or self.single is None or not self.tables.at_rest:
+            return False
+        if any(isinstance(one.dataType, NESTED) for one in self.schema):
             return False
         return self.single.as_asked and len(self.single.columns) == len(self.query.shown)
 
@@ -131,26 +137,51 @@ class SqlPlan:
         else:
             alone = chunk.first > 0 and self.many.forgets
             relation = self.single if chunk.first == chunk.last and not alone else self.many
-        text = self.tables.filled(self._typed(relation), chunk, alone)
+        text = self.tables.filled(typed(relation, self.schema, AS_IT_WAS), chunk, alone)
         return analysed(self.tables.session, text)
+
+    def job(self, chunk: Chunk) -> Job:
+        """The job that computes a chunk for whoever asks.
+
+        Of tuples of a single point nothing need be said of progress: they are simply there.
+        """
+        point = chunk.last
+        if point == 0 and self.as_asked:
+            return Job(self.asked, point)
+        one = self.single is not None and chunk.first == point
+        if self.single is not None and one and (point == 0 or self.many.forgets):
+            asked = typed(self.single, self.schema)
+            text = self.tables.filled(asked, chunk, alone=point > 0)
+            return Job(analysed(self.tables.session, text), point)
+        files = self.tables.at_rest and self.tables.batch == 1
+        if files and chunk.last > chunk.first and self.many.forgets:
+            parts = side_by_side(chunk, self.tables.points)
+            texts = (self._of_many(part) for part in parts)
+            text = " UNION ALL ".join(f"SELECT * FROM ({text})" for text in texts)
+            return Job(analysed(self.tables.session, text))
+        return Job(self.frame(chunk))
+
+    def _of_many(self, chunk: Chunk) -> str:
+        """What enters in a chunk of points that can be forgotten, as SQL."""
+        text = typed(self.many, self.schema, AS_IT_WAS)
+        return self.tables.filled(text, chunk, alone=chunk.first > 0)
 
     def compute(self, chunk: Chunk) -> pa.Table:
         """The rows of all answers of a chunk, with their intervals."""
-        if chunk.last == 0 and self.as_asked:
-            return with_progress(collected(self.asked))
         if self.query is not None:
-            return collected(self.frame(chunk))
+            return self.job(chunk).rows()
         return pa.concat_tables(collected(self.frame(Chunk(p, p))) for p in chunk.points)
 
-    def _typed(self, relation: Relation) -> str:
-        """The relation with its shown columns in the types that Spark gives the whole query."""
-        shown = [
-            f"CAST(`{column}` AS {type_text(one.dataType)}) AS c{n}"
-            for n, (column, one) in enumerate(zip(relation.columns, self.schema, strict=False))
-        ]
-        more = relation.columns[len(shown) :]
-        hidden = [f"`{column}` AS c{len(shown) + n}" for n, column in enumerate(more)]
-        return f"SELECT {', '.join([*shown, *hidden, FROM, UNTIL])} FROM ({relation.sql})"
+
+def typed(relation: Relation, schema: StructType, times: Sequence[str] = ()) -> str:
+    """A relation with its shown columns by number, in the types that Spark gives the question."""
+    shown = [
+        f"CAST(`{column}` AS {type_text(one.dataType)}) AS c{n}"
+        for n, (column, one) in enumerate(zip(relation.columns, schema, strict=False))
+    ]
+    more = relation.columns[len(shown) :]
+    hidden = [f"`{column}` AS c{len(shown) + n}" for n, column in enumerate(more)]
+    return f"SELECT {', '.join([*shown, *hidden, *times])} FROM ({relation.sql})"
 
 
 def known_of(
@@ -185,7 +216,7 @@ def our_reading(tables: Tables, sql: str) -> tuple[Query, Relation]:
     Spark, which understands the question itself, may still not understand our reading of it.
     """
     query = read_query(sql, tables.column_types)
-    contracts = dict.fromkeys(tables.stored, AT_START)
+    contracts = {name: one.contract_at_once for name, one in tables.stored.items()}
     return query, lower_query(query, known_of(tables, query, contracts))
 
 
@@ -193,16 +224,6 @@ def numbered(rows: DataFrame) -> DataFrame:
     """Rows of the first point as all answers have them: columns by number, and their progress."""
     named = rows.toDF(*(f"c{n}" for n in range(len(rows.columns))))
     return named.select("*", F.lit(0).alias(FROM), F.lit(FOREVER).alias(UNTIL))
-
-
-def with_progress(rows: pa.Table) -> pa.Table:
-    """The same of rows that are here already."""
-    columns = [
-        *rows.columns,
-        *(pa.repeat(pa.scalar(end, pa.int32()), len(rows)) for end in (0, FOREVER)),
-    ]
-    names = [*(f"c{n}" for n in range(rows.num_columns)), FROM, UNTIL]
-    return pa.table(columns, names)
 
 
 def recomputed(tables: Tables, sql: str, point: int) -> DataFrame:

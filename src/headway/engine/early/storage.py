@@ -18,7 +18,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, DataType, IntegerType, MapType, StructType
 
 from headway.early.chunks import Chunk, buckets
-from headway.early.contracts import Contract
+from headway.early.contracts import AT_START, Contract
 from headway.early.progress import FROM, UNTIL
 from headway.early.sampling import Sampling, from_json, start_text, until_text
 from headway.engine.early.opening import (
@@ -53,6 +53,13 @@ class Stored:
     @property
     def contract(self) -> Contract:
         return self.sampling.contract(self.types)
+
+    @property
+    def contract_at_once(self) -> Contract:
+        """The same where all tuples are there; its keys are those that they lie apart by."""
+        if not self.clusters.count:
+            return AT_START
+        return replace(self.contract, at_start=True, inclusive=True)
 
     @property
     def columns(self) -> tuple[str, ...]:

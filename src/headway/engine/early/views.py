@@ -32,6 +32,8 @@ SETTINGS = {
     "spark.sql.requireAllClusterKeysForCoPartition": "false",
     # Files of one point are sorted by it, and Spark says so of tables only if it is asked.
     "spark.sql.legacy.bucketedTableScan.outputOrdering": "true",
+    # Tables that lie apart alike would be united task by task, and each would hold all of them.
+    "spark.sql.unionOutputPartitioning": "false",
     **UNADORNED,
 }
 
@@ -47,6 +49,8 @@ class Source(Protocol):
     def types(self) -> dict[str, str]: ...
     @property
     def contract(self) -> Contract: ...
+    @property
+    def contract_at_once(self) -> Contract: ...
     @property
     def inclusive(self) -> bool: ...
     @property
@@ -224,6 +228,35 @@ def collected(frame: DataFrame) -> pa.Table:
     """The rows of a query."""
     with told_when_run():
         return frame.toArrow()
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """The rows of a chunk's answers, not computed yet.
+
+    Rows of a point by itself are given their progress when they are here (`point`): a number in a
+    query is compiled into its code, and each point would have code of its own.
+    """
+
+    frame: DataFrame
+    point: int | None = None
+
+    def plan(self) -> None:
+        """Let Spark plan the job, which is most of what it does before tasks begin."""
+        execution: Any = self.frame._jdf.queryExecution()
+        execution.executedPlan()
+
+    def rows(self) -> pa.Table:
+        """The rows, computed now."""
+        found = collected(self.frame)
+        return found if self.point is None else with_progress(found, self.point)
+
+
+def with_progress(rows: pa.Table, point: int) -> pa.Table:
+    """Rows that hold from a point on, as all answers have them: columns by number, both ends."""
+    ends = [pa.repeat(pa.scalar(end, pa.int32()), len(rows)) for end in (point, FOREVER)]
+    names = [*(f"c{n}" for n in range(rows.num_columns)), FROM, UNTIL]
+    return pa.table([*rows.columns, *ends], names)
 
 
 @contextmanager

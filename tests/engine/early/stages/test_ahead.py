@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from headway.early.chunks import Chunk
 from headway.engine.early.ask import ask, progress
 from headway.engine.early.evaluate import SqlPlan
 from headway.engine.early.stages.ahead import Ahead
 from headway.engine.early.storage import Stored
+from headway.engine.early.views import Job
 from headway.errors import QueryError
 
 BY_KEY = "SELECT k, sum(v) AS s FROM t GROUP BY k"
@@ -66,15 +67,15 @@ def test_what_depends_on_the_chunk_before_is_not(
 def test_what_fails_ahead_is_told_where_it_is_computed(
     spark: SparkSession, stored: Stored, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    frame, asked = SqlPlan.frame, list[int]()
+    job, asked = SqlPlan.job, list[int]()
 
-    def failing(plan: SqlPlan, chunk: Chunk) -> DataFrame:
+    def failing(plan: SqlPlan, chunk: Chunk) -> Job:
         asked.append(chunk.first)
         if chunk.first == 2:
             raise QueryError("no such point")
-        return frame(plan, chunk)
+        return job(plan, chunk)
 
-    monkeypatch.setattr(SqlPlan, "frame", failing)
+    monkeypatch.setattr(SqlPlan, "job", failing)
     answers = iter(ask(BY_KEY, {"t": stored}, chunk=1, spark=spark))
     assert [next(answers).point for _ in range(2)] == [0, 1]
     with pytest.raises(QueryError, match="no such point"):

@@ -11,7 +11,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
 import pyarrow as pa
 from pyspark import InheritableThread
@@ -19,7 +18,6 @@ from pyspark.sql import SparkSession
 
 from headway.early.chunks import Chunk
 from headway.engine.early.stages.fed import Stage
-from headway.engine.early.views import collected
 
 OFTEN_S = 0.1  # how often jobs are cancelled while one may still be submitted
 
@@ -83,13 +81,12 @@ class Ahead:
                 self._stage.tables.session.sparkContext.addJobTag(self._tag)
                 if before is not None:
                     before.planned.wait()
-                frame = self._stage.plan.frame(chunk)
-                execution: Any = frame._jdf.queryExecution()
-                execution.executedPlan()
+                job = self._stage.plan.job(chunk)
+                job.plan()
             finally:
                 under.planned.set()
             if not self._stopped:
-                under.rows = collected(frame)
+                under.rows = job.rows()
         except BaseException as error:
             under.error = error
 

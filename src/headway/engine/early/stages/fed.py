@@ -12,13 +12,13 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 from headway.early.chunks import Chunk, Size
-from headway.early.contracts import Contract
+from headway.early.contracts import AT_START, Contract
 from headway.early.progress import FROM, UNTIL
 from headway.early.relation import Step
 from headway.engine.early.stages.handed import Part
 from headway.engine.early.states import States
 from headway.engine.early.storage import type_text
-from headway.engine.early.views import Tables
+from headway.engine.early.views import Job, Tables
 from headway.errors import QueryError
 
 
@@ -30,6 +30,7 @@ class Plan(Protocol):
     @property
     def states(self) -> States: ...
     def frame(self, chunk: Chunk) -> DataFrame: ...
+    def job(self, chunk: Chunk) -> Job: ...
     def compute(self, chunk: Chunk) -> pa.Table: ...
 
 
@@ -80,6 +81,11 @@ class Fed:
     @cached_property
     def contract(self) -> Contract:
         return self.stage.contract
+
+    @property
+    def contract_at_once(self) -> Contract:
+        """The same where all rows are there: rows that were handed over lie anywhere."""
+        return AT_START
 
     @property
     def inclusive(self) -> bool:

@@ -24,7 +24,7 @@ from headway.engine.early.answers import Shape
 from headway.engine.early.stages.parts import kept_schema
 from headway.engine.early.states import States
 from headway.engine.early.storage import first_line
-from headway.engine.early.views import Tables, analysed, collected
+from headway.engine.early.views import Job, Tables, analysed
 from headway.errors import QueryError
 
 Function = Callable[[Any, pa.Table], pa.Table]
@@ -102,9 +102,13 @@ class ReducerPlan:
             inside.append(whole.alias(f"t{i}"))
         return view.select(*keys, *inside, F.lit(n).alias("hw_input"), FROM, UNTIL)
 
+    def job(self, chunk: Chunk) -> Job:
+        """The job that computes a chunk for whoever asks."""
+        return Job(self.frame(chunk))
+
     def compute(self, chunk: Chunk) -> pa.Table:
         """The rows of all answers of a chunk, with their intervals."""
-        return collected(self.frame(chunk))
+        return self.job(chunk).rows()
 
 
 def loose(schema: StructType) -> StructType:
