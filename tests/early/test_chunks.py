@@ -7,14 +7,12 @@ from hypothesis import strategies as st
 
 from headway.early.chunks import (
     FASTEST_PER_S,
-    MOST_PARTS,
     Budget,
     Chunk,
     Size,
     Spent,
     buckets,
     next_chunk,
-    side_by_side,
 )
 
 FIXED_S = 0.4
@@ -36,19 +34,6 @@ def test_every_point_is_answered_once_and_in_order(points: int, full_s: float, m
     done = played(points, full_s, Budget(most))
     assert [p for one in done for p in one.chunk.points] == list(range(points))
     assert done[0].chunk == Chunk(0, 0)
-
-
-@given(st.data(), st.integers(1, 300))
-def test_the_parts_of_a_chunk_are_few_and_read_no_file_twice(
-    data: st.DataObject, points: int
-) -> None:
-    first = data.draw(st.integers(0, points - 1))
-    chunk = Chunk(first, data.draw(st.integers(first, points - 1)))
-    parts = side_by_side(chunk, points)
-    assert [p for one in parts for p in one.points] == list(chunk.points)
-    assert len(parts) <= MOST_PARTS
-    ends = {one.last for one in buckets(points)}
-    assert all(one.last in ends for one in parts[:-1])
 
 
 @given(st.integers(2, 200), st.floats(1, 1000), st.floats(1, 3))

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 # Tuples that a machine of two cores reads, filters and joins in a second, if it does well.
 FASTEST_PER_S = 15_000_000
 FEW_POINTS = 20  # so many are laid out each by itself
-MOST_PARTS = 10  # of a chunk; each is planned by itself
 # The first chunk is a plain query over one point. A later one carries intervals and keeps partial
 # results, so until one was seen it is taken to cost so many times the first.
 LATER = 3.0
@@ -101,24 +100,6 @@ def buckets(points: int) -> list[Chunk]:
         first += size
         size = size if first == 1 or points <= FEW_POINTS else size * 2
     return laid
-
-
-def side_by_side(chunk: Chunk, points: int) -> list[Chunk]:
-    """A chunk in parts that are read from files of their own, a few of them at most.
-
-    Where a point can be forgotten when it has passed, each part is computed by tasks of its own in
-    the same job, and no task holds more than its part (paper 5, section 2.6).
-
-    >>> [(one.first, one.last) for one in side_by_side(Chunk(1, 3), 4)]
-    [(1, 1), (2, 2), (3, 3)]
-    >>> [(one.first, one.last) for one in side_by_side(Chunk(1, 19), 20)][:3]
-    [(1, 2), (3, 4), (5, 6)]
-    """
-    ends = [one.last for one in buckets(points) if chunk.first <= one.last < chunk.last]
-    ends = [*ends, chunk.last]
-    together = -(-len(ends) // MOST_PARTS)
-    ends = [*ends[together - 1 : -1 : together], chunk.last]
-    return [Chunk(a + 1, b) for a, b in zip([chunk.first - 1, *ends], ends, strict=False)]
 
 
 def next_chunk(size: Size, done: Sequence[Spent], budget: Budget) -> Chunk | None:

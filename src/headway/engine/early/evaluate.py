@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, MapType, StructType
 
 from headway.early.algebra import Query
-from headway.early.chunks import Chunk, side_by_side
+from headway.early.chunks import Chunk
 from headway.early.contracts import MOVING, Contract
 from headway.early.lower import flat_types, lower_query
 from headway.early.progress import FOREVER, FROM, UNTIL
@@ -153,18 +153,7 @@ class SqlPlan:
             asked = typed(self.single, self.schema)
             text = self.tables.filled(asked, chunk, alone=point > 0)
             return Job(analysed(self.tables.session, text), point)
-        files = self.tables.at_rest and self.tables.batch == 1
-        if files and chunk.last > chunk.first and self.many.forgets:
-            parts = side_by_side(chunk, self.tables.points)
-            texts = (self._of_many(part) for part in parts)
-            text = " UNION ALL ".join(f"SELECT * FROM ({text})" for text in texts)
-            return Job(analysed(self.tables.session, text))
         return Job(self.frame(chunk))
-
-    def _of_many(self, chunk: Chunk) -> str:
-        """What enters in a chunk of points that can be forgotten, as SQL."""
-        text = typed(self.many, self.schema, AS_IT_WAS)
-        return self.tables.filled(text, chunk, alone=chunk.first > 0)
 
     def compute(self, chunk: Chunk) -> pa.Table:
         """The rows of all answers of a chunk, with their intervals."""

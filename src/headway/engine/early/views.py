@@ -32,8 +32,6 @@ SETTINGS = {
     "spark.sql.requireAllClusterKeysForCoPartition": "false",
     # Files of one point are sorted by it, and Spark says so of tables only if it is asked.
     "spark.sql.legacy.bucketedTableScan.outputOrdering": "true",
-    # Tables that lie apart alike would be united task by task, and each would hold all of them.
-    "spark.sql.unionOutputPartitioning": "false",
     **UNADORNED,
 }
 
