@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from headway.measure.costs.batches import tasks_s
 from headway.measure.costs.profile import JobProfile
 from headway.model.candidate import Candidate, Load
 from headway.model.prediction import RANKS, Prediction, hopeless
@@ -126,7 +127,7 @@ def predict_micro_batch(profile: JobProfile, candidate: Candidate, under: Load) 
     mean = means(*records)
     typical = float((cycles.cycle_s**2).sum() / cycles.cycle_s.sum())  # as a record sees it
     rows = max(1.0, under.rate_per_s * typical)
-    task_s = profile.batch.task_s.at(rows)
+    task_s = tasks_s(profile.batch, rows, candidate.store)
     batch_s = float(service.batch_s(np.array([rows]), np.array([typical]))[0])
     return Prediction(
         candidate,
