@@ -71,7 +71,7 @@ def test_a_store_that_is_not_spark_s_own_is_left_as_it_is(tmp_path: Path) -> Non
 
 
 def test_a_flow_without_states_has_no_store(tmp_path: Path) -> None:
-    flow = hw.replay(Keyed(keys=5)).map("key").to(f"parquet:{tmp_path / 'out'}")
+    flow = hw.replay(Keyed(keys=5), count=10).map("key").to(f"parquet:{tmp_path / 'out'}")
     assert with_fixed_store(brisk("memory"), flow, tmp_path).store is None
 
 

@@ -84,13 +84,8 @@ def with_store(settings: Settings, flow: Flow, spark: SparkSession) -> Settings:
 
 
 def told_of(store: Store | None, checkpoint: Path) -> dict[str, str]:
-    """What a session is told while a query starts; one that was begun has its own settings.
-
-    But for the format of states, which it would take from the session.
-    """
-    if store is None or (store == "rocksdb" and settings_in(checkpoint)):
-        return {}
-    return dict(TOLD[store])
+    """What a session is told while a query starts; one that was begun goes on as its log says."""
+    return {} if store is None or settings_in(checkpoint) else dict(TOLD[store])
 
 
 def heap_bytes(spark: SparkSession) -> float:

@@ -161,6 +161,7 @@ class Keeper:
         profile, lanes = self._learned.profile, self._run.lanes
         modes, store = modes_of(self._run.flow), self._run.store
         space = space_of(profile, modes, lanes.cores, lanes.reducers, store)
+        space = replace(space, stores=(store,))  # no other, even where nobody knows what it is
         wanted = Wanted(self._goal, load_of(profile, 1.0, self._lateness_s))
         before = self.kept
         self.kept, said = choose_plan(before, flowing, space, wanted, self.caution)
