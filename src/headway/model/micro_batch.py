@@ -92,11 +92,11 @@ def means(least: Array, more: Array) -> Array:
     return np.asarray((more * (least + more / 2)).sum(axis=0) / more.sum(axis=0))
 
 
-def quantiles(least: Array, more: Array, share: float | Array) -> Array:
+def quantiles(least: Array, more: Array, share: float | Array, halvings: int = HALVINGS) -> Array:
     """A quantile of each column's latency, which is even between least and least + more."""
     low, high = least.min(axis=0), (least + more).max(axis=0)
     whole = more.sum(axis=0)
-    for _ in range(HALVINGS):
+    for _ in range(halvings):
         middle = (low + high) / 2
         reached = np.minimum(np.maximum(middle - least, 0.0), more).sum(axis=0) / whole
         low, high = np.where(reached < share, middle, low), np.where(reached < share, high, middle)

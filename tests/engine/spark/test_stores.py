@@ -37,7 +37,7 @@ def counts(folder: Path, count: int = 5000) -> hw.Flow:
 
 
 def brisk(store: Store | None, **more: object) -> hw.Settings:
-    pace = hw.Pace(interval_s=0.05, max_rows=700)
+    pace = hw.Pace(interval_s=0.05, max_rows=300)
     return hw.Settings(pace=pace, store=store, **more)  # type: ignore[arg-type]
 
 
