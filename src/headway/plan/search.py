@@ -22,7 +22,7 @@ from headway.model.prediction import Prediction
 from headway.model.service import Array, Service
 
 LOWEST_PER_S = 1.0
-HALVINGS = 16  # to within a thousandth, from the lowest rate to saturation
+HALVINGS = 14  # to within a thousandth, from the lowest rate to saturation
 STREAM_HALVINGS = 10  # to within a hundredth: each takes longer, and is less sure
 ROUNDS = 120  # of the recursion; a prediction of what is chosen takes more
 QUANTILE_HALVINGS = 16  # to within a fifty-thousandth: enough to compare
