@@ -20,7 +20,7 @@ class Stores:
     """The fits of each phase that touches states, and of what tasks spend, by the store.
 
     The paper's reducers keep states in memory, and in a key-value store where that is not enough
-    (paper 1, section 2.3), so that an update costs one of two times (section 4). In Spark one store
+    (paper 1, section 2.2), so that an update costs one of two times (section 4). In Spark one store
     holds all states of a query for as long as its checkpoint lives.
 
     held_bytes  heap that states in memory take, over the records since the run began
