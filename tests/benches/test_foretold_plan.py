@@ -17,18 +17,19 @@ from headway.benches.foretold.plan import (
     rivals_of,
     values_of,
 )
-from headway.benches.foretold.workbench import Measured, Setting
+from headway.benches.foretold.steps import Setting
+from headway.benches.foretold.workbench import Measured
 from headway.flow.goals import parse_goal
 from headway.measure.latency import Latency
 
 GOAL = parse_goal("p99 <= 1s")
-WAY = Setting(20e3, 0.3, 1)
-PLAN = Promised(20e3, WAY, (Setting(18e3, 0.3, 1), WAY))
+WAY = Setting(20e3, 0.3, 1, "memory")
+PLAN = Promised(20e3, WAY, (replace(WAY, rate_per_s=18e3), WAY))
 
 
 def seen(rate: float, every: float, late_s: float, readers: int = 2) -> Measured:
     late = Latency.of(np.full(100, late_s))
-    return Measured(Setting(rate, every, readers), late, Latency.of(np.zeros(0)), True)
+    return Measured(Setting(rate, every, readers, "memory"), late, Latency.of(np.zeros(0)), True)
 
 
 SWEEP = [seen(10e3, 0.0, 0.5), seen(40e3, 0.0, 0.8), seen(40e3, 1.0, 1.5), seen(80e3, 0.0, 2.0)]
@@ -37,8 +38,10 @@ SWEEP = [seen(10e3, 0.0, 0.5), seen(40e3, 0.0, 0.8), seen(40e3, 1.0, 1.5), seen(
 def test_every_way_is_tried_from_the_rate_of_the_plan_on_and_its_own_below_it_too() -> None:
     tried = rivals_of(PLAN)
     assert {each.rate_per_s for each in tried} == {17e3, 20e3, 22e3, 25e3}
-    for rate, ways in ((17e3, {(0.3, 1)}), (20e3, {*WAYS, (0.3, 1)}), (25e3, {*WAYS, (0.3, 1)})):
-        assert {(e.interval_s, e.readers) for e in tried if e.rate_per_s == rate} == ways
+    own = (0.3, 1, "memory")
+    for rate, ways in ((17e3, {own}), (20e3, {*WAYS, own}), (25e3, {*WAYS, own})):
+        found = {(e.interval_s, e.readers, e.store) for e in tried if e.rate_per_s == rate}
+        assert found == ways
     assert not rivals_of(Promised())
 
 
@@ -52,7 +55,8 @@ def test_of_several_measurements_of_a_setting_the_lowest_counts() -> None:
 
 
 def test_a_refused_goal_is_tried_in_the_quickest_ways() -> None:
-    assert Cell(GOAL, 5e3, None).tried == [Setting(5e3, 0.0, 2), Setting(5e3, 0.0, 1)]
+    quickest = [Setting(5e3, 0.0, 2, "rocksdb"), Setting(5e3, 0.0, 2, "memory")]
+    assert Cell(GOAL, 5e3, None).tried == quickest
     assert Cell(GOAL, 5e3, WAY).tried == [WAY]
 
 
@@ -73,7 +77,7 @@ def test_a_refused_goal_that_any_setting_kept_was_possible() -> None:
 
 
 def test_a_plan_has_one_try_and_of_two_passes_the_first_counts() -> None:
-    cell = Cell(GOAL, 40e3, Setting(40e3, 0.3, 2))
+    cell = Cell(GOAL, 40e3, Setting(40e3, 0.3, 2, "memory"))
     late, in_time = seen(40e3, 0.3, 1.2), seen(40e3, 0.3, 0.9)
     assert not cell_figures(cell, [*SWEEP, late, in_time])["met"]
     assert cell_figures(cell, [*SWEEP, in_time, late])["met"]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 import numpy as np
 import pytest
 
+from headway.benches.foretold.steps import BEGIN_S, REST_S, Setting, Step, drained, learned_first
 from headway.benches.foretold.streams import LEARNED, PLAIN, RARER, SLOWER, Turn, profile_at, turns
-from headway.benches.foretold.workbench import Setting, Step, brought_up, learned_first
+from headway.benches.foretold.workbench import brought_up
 from headway.measure.batches import BatchLine
 from headway.measure.costs.lanes import Lanes
 from headway.measure.costs.profile import profile_of
@@ -91,3 +92,28 @@ def test_a_stretch_with_records_of_another_turn_teaches_nothing() -> None:
     lines = [stretch(at_s, 100 + place) for place, at_s in enumerate(begins_s)]
     found = profile_at(lines, 1_000.0, every).stream
     assert found.records == 102
+
+
+def test_settings_of_each_store_are_learned_and_measured_in_one_run() -> None:
+    wanted = [
+        Step(Setting(rate, 0.4, 2, store), 10.0, 3.0)
+        for rate, store in ((100.0, "memory"), (200.0, "rocksdb"), (300.0, "memory"))
+    ]
+    steps = learned_first(wanted, 50.0, 1)
+    stores = [key for key, _ in groupby(step.setting.store for step in steps)]
+    assert stores == ["memory", "rocksdb", "memory"]  # learned, learned and measured, measured
+    learned = [step.setting for step in steps if step.learned]
+    assert {each.store for each in learned} == {"memory", "rocksdb"}
+    for before, step in pairwise(steps):
+        if before.setting.store != step.setting.store:
+            assert not step.learned
+            assert not step.judged
+            assert step.seconds == step.warm_s  # a new query begins slowly
+
+
+def test_a_new_run_has_a_lull_before_its_first_step() -> None:
+    alike = [Step(Setting(100.0, 0.4, 2, store), 5.0, 1.0) for store in ("memory", "memory")]
+    other = Step(Setting(100.0, 0.4, 2, "rocksdb"), 5.0, 1.0)
+    lulls = [step for step in drained([*alike, other]) if step.seconds == step.warm_s]
+    assert [lull.seconds for lull in lulls] == [REST_S, REST_S, BEGIN_S]
+    assert [lull.setting.store for lull in lulls] == ["memory", "memory", "rocksdb"]

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import groupby
+
 import numpy as np
 import pytest
 
+from headway.benches.foretold.steps import Setting
 from headway.benches.foretold.thumb import (
     BATCHES,
     BEHIND_S,
     LONG_REST_S,
+    PASSES,
+    RACE,
     SETTLING,
     carried,
+    in_order,
     medians,
+    race_of,
+    rules_at,
     step_of,
     verdict,
 )
-from headway.benches.foretold.workbench import Measured, Setting
+from headway.benches.foretold.workbench import Measured
+from headway.benches.options import BenchOptions
 from headway.flow.goals import parse_goal
 from headway.measure.latency import Latency
 from tests.model.profiles import profile
@@ -67,3 +77,27 @@ def test_a_step_is_as_long_as_some_cycles_of_its_batches() -> None:
     hopeless = step_of(Setting(1e9, 0.1), GOAL, profile())
     assert hopeless.warm_s == pytest.approx(SETTLING * BEHIND_S)
     assert hopeless.rest_s == LONG_REST_S > quick.rest_s
+
+
+def test_rules_rest_their_states_where_spark_does_and_in_a_whole_run_in_either_store() -> None:
+    some = rules_at(1e4, BenchOptions())
+    assert {(rule.store, rule.readers) for rule in some} == {("memory", 2)}
+    every = rules_at(1e4, BenchOptions(full=True))
+    assert [rule.store for rule in every] == ["memory"] * 9 + ["rocksdb"] * 9
+    assert len({(rule.interval_s, rule.store) for rule in every}) == 18
+
+
+def test_settings_of_one_store_follow_each_other() -> None:
+    plan = Setting(1e4, 0.27, 1, "memory")
+    thumbs = [Setting(1e4, 0.5, 2, "memory"), Setting(1e4, 0.5, 2, "rocksdb")]
+    assert in_order([*thumbs, plan]) == [thumbs[0], plan, thumbs[1]]
+
+
+def test_ways_of_different_stores_are_raced_by_turns_of_all_rates() -> None:
+    plan, rule = Setting(1e4, 0.27, 1, "memory"), Setting(1e4, 0.5, 2, "rocksdb")
+    raced = race_of([plan, rule], BenchOptions())
+    stores = [key for key, _ in groupby(each.store for each in raced)]
+    assert stores == ["memory", "rocksdb", "memory", "rocksdb"]  # four runs for three turns
+    assert len(raced) == 2 * len(RACE) * PASSES
+    alike = race_of([plan, replace(rule, store="memory")], BenchOptions())
+    assert [each.interval_s for each in alike[:4]] == [0.27, 0.5, 0.27, 0.5]

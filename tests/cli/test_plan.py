@@ -13,7 +13,7 @@ from headway.cli.outcome import UsedWrongly
 from headway.cli.planning.profile import check_taught
 from headway.cli.running.flow_file import load_flow
 from headway.measure.costs.profile import PROFILES, JobProfile
-from tests.model.profiles import profile
+from tests.model.profiles import profile, stored
 
 FLOW = """
 import headway as hw
@@ -87,3 +87,20 @@ def test_a_profile_of_few_batches_is_not_kept() -> None:
     check_taught(replace(few, stream=known.stream))
     with pytest.raises(UsedWrongly, match="no records to learn from"):
         check_taught(JobProfile("f"))
+
+
+def test_a_store_that_is_left_out_is_told_with_the_reason(
+    file: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fingerprint = load_flow(file).fingerprint
+    grown = replace(stored(per_doubling=2.0), flow=fingerprint)
+    grown.save(PROFILES / f"{fingerprint}.json")
+    asked = ["plan", file, "--goal", "p99 <= 2s"]
+    assert run_app(asked) == 0
+    told = capsys.readouterr().out
+    assert "states in RocksDB" in told
+    assert "(states in memory are not considered: they took 8.0 MB after" in told
+    assert run_app([*asked, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["chosen"]["store"] == "rocksdb"
+    assert len(found["left_out"]) == 1

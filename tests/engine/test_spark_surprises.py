@@ -11,13 +11,16 @@ from typing import Any
 import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark import cloudpickle
-from pyspark.errors import AnalysisException
+from pyspark.errors import AnalysisException, StreamingQueryException
 from pyspark.errors.exceptions import captured
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 
 from headway.engine.early.states import put_by
+from headway.engine.spark.gate.offset_log import settings_in
 from headway.engine.spark.realtime.needs import COLLECTOR
+from headway.engine.spark.session import set_for_now
+from headway.engine.spark.stores import FORMAT, PROVIDER, PROVIDERS, TOLD
 from tests.engine import spark_pins
 from tests.engine.spark_pins import NumberSource
 
@@ -51,6 +54,36 @@ def run_to_end(
     finally:
         query.stop()
     return rows, progress
+
+
+def counted(spark: SparkSession, folder: Path, batches: int) -> list[Any]:
+    """The progress events of a count by key that runs up to some batch."""
+    frame = numbers(spark, count=40).groupBy((F.col("n") % 3).alias("key")).count()
+    return run_to_end(frame, folder, batches, "update")[1]
+
+
+def test_a_query_goes_on_with_the_store_of_its_checkpoint_whatever_the_session_says(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    with set_for_now(spark, dict(TOLD["memory"])):
+        counted(spark, tmp_path, 2)
+    assert settings_in(tmp_path)[PROVIDER] == PROVIDERS["memory"]
+    with set_for_now(spark, dict(TOLD["rocksdb"])):
+        progress = counted(spark, tmp_path, 5)
+    assert progress[-1].batchId >= 4
+    assert settings_in(tmp_path)[PROVIDER] == PROVIDERS["memory"]
+    assert list(tmp_path.rglob("state/0/0/5.delta"))
+
+
+def test_the_store_in_memory_refuses_the_format_that_real_time_mode_needs(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    told = {PROVIDER: PROVIDERS["memory"], FORMAT: "2"}
+    with (
+        set_for_now(spark, told),
+        pytest.raises(StreamingQueryException, match="does not support checkpointFormatVersion"),
+    ):
+        counted(spark, tmp_path, 2)
 
 
 def test_a_filter_below_which_the_watermark_stands_is_pushed_under_it(

@@ -13,12 +13,13 @@ from headway.keep.decisions import Audit, Decision, read_decisions, write_decisi
 from headway.keep.loop import Caution, Kept, choose_plan
 from headway.keep.seeing import Flowing, look
 from headway.measure.costs.profile import JobProfile
+from headway.measure.costs.stores import STORES
 from headway.model.candidate import Candidate, Load
 from headway.plan.modes import MODES
 from headway.plan.search import Wanted
 from headway.plan.space import space_of
 from headway.testing.logs import START_S, made_line, made_lines
-from tests.model.profiles import profile
+from tests.model.profiles import profile, stored
 
 WANTED = Wanted(parse_goal("p99 <= 1s"), Load(1.0))
 SPACE = space_of(profile(), ("micro-batch",), cores=2)
@@ -81,6 +82,32 @@ def test_a_goal_of_milliseconds_is_worth_a_change_of_mode_and_a_kept_one_is_not(
     assert (said.action, kept.now.mode) == ("change", "real-time")
     _, calm = choose_plan(Kept(HALF), flowing(2_000), both, WANTED, CAUTION)
     assert calm.action == "keep"
+
+
+def test_what_the_checkpoint_forbids_is_not_considered() -> None:
+    fast = Wanted(parse_goal("p99 <= 60ms"), Load(1.0))
+    own = replace(HALF, store="memory")
+    begun = space_of(stored(), MODES, 2, 2, "memory")
+    for rate in (1_000.0, 460_000.0):
+        for wanted in (WANTED, fast):
+            kept, _ = choose_plan(Kept(own), flowing(rate), begun, wanted, CAUTION)
+            assert (kept.now.mode, kept.now.store) == ("micro-batch", "memory")
+    rocks = Kept(replace(HALF, store="rocksdb"))
+    begun = space_of(stored(), ("micro-batch",), 2, 2, "rocksdb")
+    kept, said = choose_plan(rocks, flowing(460_000), begun, WANTED, CAUTION)
+    assert (said.action, kept.now.store) == ("change", "rocksdb")
+
+
+def test_a_run_is_audited_by_the_costs_of_its_own_store() -> None:
+    expected = {}
+    for store in STORES:
+        begun = space_of(stored(), ("micro-batch",), 2, 2, store)
+        own = Kept(replace(HALF, store=store))
+        kept, _ = choose_plan(own, flowing(1_000), begun, WANTED, CAUTION)
+        _, said = choose_plan(kept, flowing(1_000), begun, WANTED, CAUTION)
+        assert said.audit is not None
+        expected[store] = said.audit.predicted_s
+    assert expected["memory"] < expected["rocksdb"]
 
 
 def test_a_change_of_mode_that_costs_more_than_it_spares_is_not_made() -> None:

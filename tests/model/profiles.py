@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from headway.measure.costs.batches import BatchCosts
 from headway.measure.costs.fits import Fit, Growth
 from headway.measure.costs.lanes import Lanes
 from headway.measure.costs.profile import JobProfile
+from headway.measure.costs.stores import Store, Stores
 from headway.measure.costs.stretches import StreamCosts, Stretch
 from headway.model.prediction import RANKS
 
@@ -45,3 +48,19 @@ def stretch(rate_per_s: float, pause_s: float = 0.4) -> Stretch:
 def profile() -> JobProfile:
     streams = StreamCosts(tuple(stretch(rate) for rate in (500.0, 1_000.0, 2_000.0)), 200_000)
     return JobProfile("f", Lanes(cores=2, reducers=1), batch_costs(), streams)
+
+
+def stored(per_doubling: float = 1.0, heap_bytes: float = 1e9) -> JobProfile:
+    """The same with states in either store: in memory a key costs 1 us, and nothing is fixed.
+
+    States took 8 MB after a million records, so many times as much as after half as many.
+    """
+    costs = batch_costs()
+    rocks = {"reduce": costs.phases_s["reduce"]}
+    heap = {"reduce": line(0.0, 1e-6)}
+    fits: dict[Store, dict[str, Fit]] = {}
+    known: dict[Store, dict[str, Fit]] = {"rocksdb": rocks, "memory": heap}
+    for store, own in known.items():
+        fits[store] = {name: fit.together(fit.faded(4.0)) for name, fit in own.items()}
+    held = Growth().seen(2.0**19, 8e6 / per_doubling).seen(2.0**20, 8e6)
+    return replace(profile(), batch=replace(costs, kept_s=Stores(fits, held, heap_bytes)))

@@ -1,6 +1,7 @@
 """Plans as text, kept in files: a change of the planner shows as a change of a plan.
 
-Each file asks above the line and is answered below it, for the costs of tests/model/profiles.py.
+Each file asks above the line and is answered below it, for the costs of tests/model/profiles.py;
+`growing` says how many times as many the states become while records double, in either store.
 HEADWAY_GOLDEN=write writes the answers anew.
 """
 
@@ -18,18 +19,18 @@ from headway.plan.search import Wanted
 from headway.plan.space import space_of
 from headway.plan.text import arithmetic, every_text, plan_text
 from tests.kept import compare_with_kept
-from tests.model.profiles import profile
+from tests.model.profiles import profile, stored
 
 FILES = sorted((Path(__file__).parent.parent / "golden").glob("*.txt"))
 
 
 def answer(asked: dict[str, str]) -> str:
-    known = profile()
+    known = stored(float(asked["growing"])) if "growing" in asked else profile()
     wanted = Wanted(parse_goal(asked["goal"]), Load(1.0))
     space = space_of(known, MODES, cores=int(asked.get("cores", 2)))
     rate = float(asked["rate"]) if "rate" in asked else None
     found = make_plan(space, wanted, int(asked.get("nodes", 1)), rate)
-    parts = [plan_text(found)]
+    parts = [plan_text(found), *space.left_out]
     if "all" in asked:
         parts.append(every_text(found))
     if "explain" in asked and found.chosen:

@@ -61,6 +61,10 @@ def run_file(
     checkpoint: Annotated[
         str | None, typer.Option(help="Time between checkpoints of real-time mode.")
     ] = None,
+    store: Annotated[
+        Literal["rocksdb", "memory"] | None,
+        typer.Option(help="Where states rest, fixed by a checkpoint; without it headway chooses."),
+    ] = None,
     warmup: Warmup = 0,
     metrics_port: MetricsPort = None,
     report: ReportFolder = REPORT_FOLDER,
@@ -78,6 +82,7 @@ def run_file(
         mode,
         metrics_port=metrics_port,
         checkpoint_s=seconds_or_none(checkpoint, "--checkpoint"),
+        store=store,
     )
     watched = Watched(
         f"{path.name}: {name}" if name else path.name,

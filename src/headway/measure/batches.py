@@ -9,6 +9,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from headway.measure.costs.stores import Store
+
 
 @dataclass(frozen=True, slots=True)
 class BatchLine:
@@ -18,7 +20,8 @@ class BatchLine:
     and how long they, or their batch, were served (measure/moments.py), `work` what was done: keys
     changed, states kept and, of some batches, the time of tasks and the bytes of the shuffle.
     `clock_ahead_s` is by how much, at least, the clock that stamped the records was ahead of ours:
-    answers seemed to come before their records. Such latencies count as zero.
+    answers seemed to come before their records. Such latencies count as zero. `store` is where a
+    micro-batch held its states.
     """
 
     query: str
@@ -44,6 +47,7 @@ class BatchLine:
     phases: dict[str, dict[str, Any]] = field(default_factory=dict)
     moments: dict[str, dict[str, float]] = field(default_factory=dict)
     work: dict[str, float] = field(default_factory=dict)
+    store: Store | None = None
 
     def to_json(self) -> str:
         """The line as it stands in the log."""

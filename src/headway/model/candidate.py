@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from headway.measure.costs.lanes import Lanes
+from headway.measure.costs.stores import STORE_NAMES, Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +20,8 @@ class Candidate:
     reducers        tasks that reduce, on all nodes together
     interval_s      micro-batch: time between the starts of two batches
     checkpoint_s    real-time: time between two checkpoints
+    store           micro-batch: where the states rest for the life of a checkpoint; None where
+                    there are none, or nothing is known of it, and in real-time mode: in RocksDB
     shuffle_wait_s  real-time: how long a record may wait for others on its way to the reducer
     fetch_wait_s    real-time: how long Kafka may keep back a fetch that brings nothing
     """
@@ -32,6 +35,7 @@ class Candidate:
     checkpoint_s: float = 60.0
     shuffle_wait_s: float = 0.001
     fetch_wait_s: float = 0.5
+    store: Store | None = None
 
     @property
     def lanes(self) -> Lanes:
@@ -42,7 +46,8 @@ class Candidate:
         where = f"{self.nodes} x {self.cores} cores, {self.mappers} map, {self.reducers} reduce"
         if self.mode == "micro-batch":
             every = f"every {self.interval_s:g} s" if self.interval_s else "one after another"
-            return f"micro-batch {every}, {where}"
+            rest = f", states in {STORE_NAMES[self.store]}" if self.store else ""
+            return f"micro-batch {every}, {where}{rest}"
         return (
             f"real-time mode, checkpoint every {self.checkpoint_s:g} s, shuffle wait "
             f"{self.shuffle_wait_s * 1e3:g} ms, {where}"

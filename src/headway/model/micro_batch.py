@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from headway.measure.costs.batches import tasks_s
 from headway.measure.costs.profile import JobProfile
 from headway.model.candidate import Candidate, Load
 from headway.model.prediction import RANKS, Prediction, hopeless
@@ -91,11 +92,11 @@ def means(least: Array, more: Array) -> Array:
     return np.asarray((more * (least + more / 2)).sum(axis=0) / more.sum(axis=0))
 
 
-def quantiles(least: Array, more: Array, share: float | Array) -> Array:
+def quantiles(least: Array, more: Array, share: float | Array, halvings: int = HALVINGS) -> Array:
     """A quantile of each column's latency, which is even between least and least + more."""
     low, high = least.min(axis=0), (least + more).max(axis=0)
     whole = more.sum(axis=0)
-    for _ in range(HALVINGS):
+    for _ in range(halvings):
         middle = (low + high) / 2
         reached = np.minimum(np.maximum(middle - least, 0.0), more).sum(axis=0) / whole
         low, high = np.where(reached < share, middle, low), np.where(reached < share, high, middle)
@@ -126,7 +127,7 @@ def predict_micro_batch(profile: JobProfile, candidate: Candidate, under: Load) 
     mean = means(*records)
     typical = float((cycles.cycle_s**2).sum() / cycles.cycle_s.sum())  # as a record sees it
     rows = max(1.0, under.rate_per_s * typical)
-    task_s = profile.batch.task_s.at(rows)
+    task_s = tasks_s(profile.batch, rows, candidate.store)
     batch_s = float(service.batch_s(np.array([rows]), np.array([typical]))[0])
     return Prediction(
         candidate,

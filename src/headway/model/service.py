@@ -126,7 +126,7 @@ def line_of(profile: JobProfile, candidate: Candidate) -> tuple[float, float, fl
     lanes, known = candidate.lanes, profile.lanes
     fixed = per_record = per_key = per_answer = 0.0
     for name in profile.batch.phases_s:
-        line = profile.batch.line(name, candidate.mappers)
+        line = profile.batch.line(name, candidate.mappers, candidate.store)
         begin, each = line.fixed, line.each
         match driver_of(name):
             case "records of a task":
@@ -154,5 +154,6 @@ def phases_at(
     costs: BatchCosts, candidate: Candidate, rows: float, lasting_s: float
 ) -> dict[str, float]:
     """The time of a batch of so many records in each phase, on the lanes of a candidate."""
-    size = costs.size(rows, candidate.mappers, candidate.lanes, lasting_s)
-    return {name: costs.line(name, candidate.mappers).at(size.of(name)) for name in costs.phases_s}
+    mappers, store = candidate.mappers, candidate.store
+    size = costs.size(rows, mappers, candidate.lanes, lasting_s)
+    return {name: costs.line(name, mappers, store).at(size.of(name)) for name in costs.phases_s}

@@ -22,6 +22,9 @@ ALTERNATIVES = 2
 TOGETHER = 8  # numbers of nodes that are tried at once
 ROOM = 1.25  # a setting has room to grow when it carries so many times the rate
 ALIKE = 0.02  # rates that differ by less are no alternative
+# States in memory must fit for as long as a checkpoint lives, and no real-time mode reads them: so
+# they must spare some of the cost where RocksDB has room, too.
+SPARES = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +103,8 @@ def rank(reach: Reach) -> tuple[float, ...]:
     candidate = reach.candidate
     tasks = candidate.mappers + candidate.reducers
     waits = candidate.checkpoint_s if candidate.mode == "real-time" else candidate.interval_s
-    return (-round(reach.highest_per_s, 1), tasks, waits, candidate.shuffle_wait_s)
+    in_memory = float(candidate.store == "memory")
+    return (-round(reach.highest_per_s, 1), tasks, waits, candidate.shuffle_wait_s, in_memory)
 
 
 def planned(
@@ -137,17 +141,27 @@ def cheapest(profile: JobProfile, roomy: list[Reach], load: Load) -> Choice:
     if not batches:
         first = min(roomy, key=lambda reach: rank(reach)[1:])
         return Choice(first, predict(profile, first.candidate, load))
-    rarest: dict[tuple[int, int], Reach] = {}
+    rarest: dict[tuple[object, ...], Reach] = {}
     for reach in sorted(batches, key=lambda reach: reach.candidate.interval_s):
-        rarest[reach.candidate.mappers, reach.candidate.reducers] = reach
+        own = reach.candidate
+        rarest[own.mappers, own.reducers, own.store] = reach
     found = [Choice(r, predict(profile, r.candidate, load)) for r in rarest.values()]
-    return min(found, key=lambda choice: choice.predicted.core_s)
+    return min(found, key=cost)
+
+
+def cost(choice: Choice) -> float:
+    """What a choice is compared by: its core-seconds, a little more where states must fit."""
+    return choice.predicted.core_s * (1 + SPARES * (choice.candidate.store == "memory"))
 
 
 def different(chosen: Reach, found: list[Reach]) -> list[Reach]:
-    """Alternatives that are no neighbours: another mode, then other rates than were named."""
+    """Alternatives that are no neighbours: another mode, another store, then other rates."""
     others = [r for r in found if r.highest_per_s > 0 and r is not chosen]
-    kept: list[Reach] = [r for r in others if r.candidate.mode != chosen.candidate.mode][:1]
+    own = chosen.candidate
+    kept: list[Reach] = [r for r in others if r.candidate.mode != own.mode][:1]
+    if own.mode == "micro-batch":
+        alike = [r for r in others if r.candidate.mode == own.mode]
+        kept += [r for r in alike if r.candidate.store != own.store][:1]
     seen = [r.highest_per_s for r in (chosen, *kept)]
     for reach in others:
         if all(abs(reach.highest_per_s / rate - 1) > ALIKE for rate in seen):

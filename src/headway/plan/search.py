@@ -22,9 +22,10 @@ from headway.model.prediction import Prediction
 from headway.model.service import Array, Service
 
 LOWEST_PER_S = 1.0
-HALVINGS = 16  # to within a thousandth, from the lowest rate to saturation
+HALVINGS = 14  # to within a thousandth, from the lowest rate to saturation
 STREAM_HALVINGS = 10  # to within a hundredth: each takes longer, and is less sure
 ROUNDS = 120  # of the recursion; a prediction of what is chosen takes more
+QUANTILE_HALVINGS = 16  # to within a fifty-thousandth: enough to compare
 STABLE = 0.98  # of saturation: beyond it any latency may come
 
 
@@ -101,7 +102,7 @@ def latency_s(service: Service, rates: Array, intervals_s: Array, wanted: Wanted
     spans = cycles.spans(windows, wanted.load.lateness_s)
     if wanted.goal.quantile is None:
         return means(*spans)
-    return quantiles(*spans, wanted.goal.quantile)
+    return quantiles(*spans, wanted.goal.quantile, QUANTILE_HALVINGS)
 
 
 def stream_reach(profile: JobProfile, candidate: Candidate, wanted: Wanted) -> Reach:

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from itertools import product
 
 from headway.measure.costs.profile import JobProfile
+from headway.measure.costs.stores import Store
 from headway.model.candidate import Candidate
 from headway.model.predict import known_in
 from headway.plan.modes import MODES, Mode
+from headway.plan.stores import choose_stores
 
 # About a fifth apart: a goal that one meets, its neighbour hardly misses.
 INTERVALS_S = (
@@ -25,12 +27,16 @@ class Space:
 
     modes     the modes that the flow suits and the profile tells of
     reducers  how many tasks reduce, where that is fixed by a checkpoint; None leaves it free
+    stores    where states may rest in micro-batch
+    left_out  why others may not
     """
 
     profile: JobProfile
     modes: tuple[Mode, ...]
     cores: int
     reducers: int | None = None
+    stores: tuple[Store | None, ...] = (None,)
+    left_out: tuple[str, ...] = ()
 
     def on(self, nodes: int) -> list[Candidate]:
         """Every candidate on so many nodes."""
@@ -40,9 +46,10 @@ class Space:
         cores = nodes * self.cores
         if mode == "micro-batch":
             mappers = sorted({max(1, cores // 2), cores})
-            made = product(INTERVALS_S, mappers, self._reducers(cores))
+            made = product(INTERVALS_S, mappers, self._reducers(cores), self.stores)
             return [
-                Candidate(mode, nodes, self.cores, m, r, interval_s=every) for every, m, r in made
+                Candidate(mode, nodes, self.cores, m, r, interval_s=every, store=store)
+                for every, m, r, store in made
             ]
         seen = self.profile.stream.stretches[-1]
         # A task maps each partition of a topic, on however many nodes; reducers can be more.
@@ -63,8 +70,23 @@ class Space:
 
 
 def space_of(
-    profile: JobProfile, suits: tuple[Mode, ...], cores: int, reducers: int | None = None
+    profile: JobProfile,
+    suits: tuple[Mode, ...],
+    cores: int,
+    reducers: int | None = None,
+    store: Store | None = None,
 ) -> Space:
-    """The candidates that can be judged: what the profile says nothing about is left out."""
-    known = tuple(mode for mode in MODES if mode in suits and known_in(profile, mode))
-    return Space(profile, known, cores, reducers)
+    """The candidates that can be judged: what the profile says nothing about is left out.
+
+    `reducers` and `store` are those of a checkpoint; one whose states rest in memory cannot be read
+    in real-time mode.
+    """
+    stores, left_out = choose_stores(profile.batch.kept_s, store)
+    known = tuple(
+        mode
+        for mode in MODES
+        if mode in suits
+        and known_in(profile, mode)
+        and (stores if mode == "micro-batch" else store != "memory")
+    )
+    return Space(profile, known, cores, reducers, stores, left_out)

@@ -15,6 +15,7 @@ from headway.model.service import Service
 from headway.model.shared import half_batch_s
 from headway.plan.bounds import bounds_text, clocked_text, queues_text, window_text
 from headway.plan.planner import Choice, Plan
+from headway.plan.stores import memory_text
 from headway.units import finite, format_duration
 
 
@@ -130,6 +131,7 @@ def arithmetic(profile: JobProfile, found: Prediction) -> str:
             f"keys; it waits half of it, {half_batch_s(2 * wait_s):.3f} s",
             f"mean = {wait_s:.3f} s + S = {found.mean_s:.3f} s; latency is even from S to S + C",
             *window_text(profile, service, found),
+            *([memory_text(profile.batch.kept_s)] if found.candidate.store == "memory" else []),
             bounds_text(found),
             *clocked_text(service, found),
             f"it falls behind where n / (S(n) + after) ends: {found.saturation_per_s:,.0f}/s",
@@ -187,7 +189,7 @@ def every_figures(plan: Plan) -> list[dict[str, object]]:
 def candidate_figures(candidate: Candidate) -> dict[str, object]:
     """What can be set, by name."""
     waits = {
-        "micro-batch": ("interval_s",),
+        "micro-batch": ("interval_s", "store"),
         "real-time": ("checkpoint_s", "shuffle_wait_s"),
     }[candidate.mode]
     names = ("mode", "nodes", "cores", "mappers", "reducers", *waits)

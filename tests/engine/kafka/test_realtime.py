@@ -81,6 +81,24 @@ def accounted(run: RunHandle, wanted: int) -> Iterator[bool]:
         yield run.account.answered + run.account.quarantined >= wanted
 
 
+def test_states_that_rest_in_memory_keep_a_run_in_micro_batch(
+    spark: SparkSession, broker: Broker, topic: str, tmp_path: Path
+) -> None:
+    flow, settings = counts(broker, topic), replace(SETTINGS, mode="micro-batch", store="memory")
+    with hw.run(flow, folder=tmp_path / "run", session=spark, settings=settings) as run:
+        send(broker, topic, range(100))
+        wait_for(run, accounted(run, 100))
+        with pytest.raises(RunError, match="real-time mode reads them from RocksDB only"):
+            run.switch("real-time")
+        send(broker, topic, range(100, 200))
+        wait_for(run, accounted(run, 200))  # it goes on as it was
+    with pytest.raises(RunError, match="begin anew in another folder"):
+        hw.run(flow, folder=tmp_path / "run", session=spark, settings=SETTINGS)
+    known = replace(settings, store=None)
+    with hw.run(flow, folder=tmp_path / "run", session=spark, settings=known) as run:
+        assert run.store == "memory"
+
+
 def test_every_record_is_answered_at_once_with_its_version(
     spark: SparkSession, broker: Broker, topic: str, tmp_path: Path
 ) -> None:

@@ -15,6 +15,7 @@ from headway.engine.spark.learning.profiling import profile_flow
 from headway.engine.spark.learning.streaming import RATES, schedule_of, streams
 from headway.engine.spark.learning.trial import Trial
 from headway.errors import PlanError
+from headway.measure.costs.stores import STORES
 from headway.model.candidate import Candidate, Load
 from headway.model.predict import predict
 from headway.testing.broker import Broker, messages_in
@@ -54,6 +55,7 @@ def test_both_modes_are_profiled_with_topics_of_the_trials_own(
     assert said == []
     assert "real-time mode" in notes
     assert found.batch.batches
+    assert found.batch.kept_s.known == STORES
     assert found.batch.phases_s["publish"].at(7) > 0  # answers went to a topic, though not to his
     rates = [each.rate_per_s for each in found.stream.stretches]
     assert rates

@@ -16,11 +16,12 @@ from headway.errors import PlanError
 from headway.flow.rates import parse_rate
 from headway.flow.stream import Stream
 from headway.measure.costs.profile import JobProfile
+from headway.measure.costs.stores import STORES
 from headway.measure.moments import between_arrivals
 from headway.measure.phases import MICRO_BATCH, mean_phases
 from headway.model.candidate import Candidate, Load
 from headway.model.predict import predict
-from tests.model.profiles import LANES, batch_costs, profile
+from tests.model.profiles import LANES, batch_costs, profile, stored
 
 HALF = Candidate("micro-batch", 1, 2, 2, 2, interval_s=0.5)
 STREAM = Candidate("real-time", 1, 2, 1, 1, checkpoint_s=10.0)
@@ -156,3 +157,14 @@ def last(outcome: Outcome, running: bool) -> Any:
     if running:
         return {answer.row["user"]: answer.row for answer in outcome.answers}
     return sorted(str(answer.row) for answer in outcome.answers)
+
+
+def test_states_in_memory_are_as_fast_as_the_model_says() -> None:
+    mean_s = {}
+    for store in STORES:
+        own = replace(HALF, interval_s=0.0, store=store)
+        found = simulate(stored(), own, traffic(20_000.0), 30.0).latency(after_s=5.0)
+        foretold = predict(stored(), own, Load(20_000.0, 0.0))
+        assert found.mean_s == pytest.approx(foretold.mean_s, rel=0.1)
+        mean_s[store] = found.mean_s
+    assert mean_s["memory"] < 0.95 * mean_s["rocksdb"]

@@ -106,7 +106,7 @@ def job_of(jobs: Jobs, cell: Either) -> CountJob:
         return job
     if chosen.mode == "micro-batch":
         pace = Pace(interval_s=chosen.interval_s, readers=chosen.mappers)
-        return replace(job, mode="micro-batch", pace=pace)
+        return replace(job, mode="micro-batch", pace=pace, store=chosen.store)
     waits = RealTime(checkpoint_s=chosen.checkpoint_s, shuffle_wait_s=chosen.shuffle_wait_s)
     return replace(job, knobs=waits)
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from headway.benches.foretold.workbench import Workbench, warming
+from headway.benches.foretold.steps import warming
+from headway.benches.foretold.workbench import Workbench
 from headway.engine.spark.session import open_session
 from headway.flow.stream import Stream
 from headway.workloads.registry import WORKLOADS

@@ -15,18 +15,12 @@ from rich.console import Console
 from rich.table import Table
 
 from headway.benches.foretold.learned import MEASURED, PROFILED, workbenches
+from headway.benches.foretold.steps import FASTEST, PROFILED_S, Setting, Step, learned_first
 from headway.benches.foretold.streams import measure_streams, modelled
-from headway.benches.foretold.workbench import (
-    FASTEST,
-    PROFILED_S,
-    Measured,
-    Setting,
-    Step,
-    foretell,
-    learned_first,
-)
+from headway.benches.foretold.workbench import Measured, foretell
 from headway.benches.options import BenchOptions, progress
 from headway.dashboard.draw.loglog import Curve, draw_curves
+from headway.measure.costs.stores import STORES
 from headway.model.prediction import Prediction
 from headway.units import finite, format_duration
 from headway.workloads.registry import Workload
@@ -111,14 +105,14 @@ def run(options: BenchOptions) -> dict[str, Any]:
 
 
 def drawn(options: BenchOptions, of_each: int = OF_EACH) -> dict[str, list[Setting]]:
-    """The settings to measure: some by chance, the highest rate among them."""
+    """The settings to measure: some by chance, the highest rate among them, of either store."""
     chance, some = random.Random(options.seed), 2 if options.quick else of_each
     names = ["words"] if options.quick else list(PROFILED)
     found = {}
     for name in names:
         every = [
-            Setting(PROFILED[name] * times, interval, readers)
-            for times, interval, readers in product(TIMES, INTERVALS_S, READERS)
+            Setting(PROFILED[name] * times, interval, readers, store)
+            for times, interval, readers, store in product(TIMES, INTERVALS_S, READERS, STORES)
             if times != 1.0 or interval not in PROFILED_S  # those are learned from
         ]
         fast = [each for each in every if each.rate_per_s == PROFILED[name] * TIMES[-1]]

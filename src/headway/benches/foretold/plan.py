@@ -1,4 +1,7 @@
-"""The first plan for a goal against an exhaustive sweep: is it met, how much more was possible?"""
+"""The first plan for a goal against an exhaustive sweep: is it met, how much more was possible?
+
+States rest in either store in the sweep, as the plan may choose; figures name the store of each.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ from headway.benches.foretold.either import CELLS as CELLS_EITHER
 from headway.benches.foretold.either import judge_either
 from headway.benches.foretold.figures import validity
 from headway.benches.foretold.learned import PROFILED, workbenches
+from headway.benches.foretold.steps import Setting
 from headway.benches.foretold.thumb import (
     GOALS,
     floor_s,
@@ -20,19 +24,30 @@ from headway.benches.foretold.thumb import (
     planned,
     promise,
     row_of,
+    setting_of,
     step_of,
     value_of,
 )
-from headway.benches.foretold.workbench import Measured, Setting, Workbench
+from headway.benches.foretold.workbench import Measured, Workbench
 from headway.benches.options import BenchOptions, progress
 from headway.flow.goals import Goal, parse_goal
 from headway.measure.costs.profile import JobProfile
+from headway.measure.costs.stores import STORES, Store
 from headway.units import finite
 
 SENTENCE = "Goals met by the first plan, and its rate against an exhaustive sweep of settings."
-# The ways that are swept: the time between batches, and how many tasks read.
-WAYS = ((0.0, 2), (0.0, 1), (0.3, 2), (0.6, 2))
-FEWER = (WAYS[0], WAYS[1], WAYS[3])  # in a run that is not whole
+# The ways that are swept: the time between batches, how many tasks read, where states rest.
+Way = tuple[float, int, Store]
+WAYS: tuple[Way, ...] = tuple(
+    (every, readers, store)
+    for store in STORES
+    for every, readers in ((0.0, 2), (0.0, 1), (0.3, 2), (0.6, 2))
+)
+# In a run that is not whole: at once, by either number of readers, in either store, and one clock.
+FEWER: tuple[Way, ...] = (
+    (0.0, 2, "rocksdb"), (0.0, 2, "memory"), (0.0, 1, "memory"), (0.6, 2, "memory"),
+)  # fmt: skip
+QUICKEST = (WAYS[0], WAYS[4])  # what may prove wrong that a goal cannot be kept
 TIMES = (2.0, 8.0, 32.0)  # of the rate that is learned at first
 TOP = 64.0  # the same, beyond which nobody is raced
 # Goals are so many times the lowest latency that the model sees on this machine at this time: one
@@ -58,7 +73,7 @@ class Cell:
         """What is run for the cell: its plan, or, where it is refused, what may prove it wrong."""
         if self.setting is not None:
             return [self.setting]
-        return [Setting(self.rate_per_s, *way) for way in WAYS[:2]]
+        return [Setting(self.rate_per_s, *way) for way in QUICKEST]
 
 
 def run(options: BenchOptions) -> dict[str, Any]:
@@ -150,12 +165,12 @@ def promised_by(profile: JobProfile, goal: Goal, top: float) -> Promised:
     if chosen is None:
         return Promised()
     promised = min(top, round(most))
-    way = Setting(promised, chosen.interval_s, chosen.mappers)
+    way = setting_of(promised, chosen)
     held = [round(promised * share) for share in AROUND if share <= 1]
     return Promised(promised, way, tuple(replace(way, rate_per_s=rate) for rate in held), top)
 
 
-def rivals_of(plan: Promised, ways: Sequence[tuple[float, int]] = WAYS) -> list[Setting]:
+def rivals_of(plan: Promised, ways: Sequence[Way] = WAYS) -> list[Setting]:
     """Every way at the plan's rate and above, and the plan's own way at all rates around it."""
     wanted = [round(plan.per_s * share) for share in AROUND] if plan.per_s else []
     rates = sorted({min(plan.top, rate) for rate in wanted})

@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from headway.measure.costs.stores import STORE_NAMES
+
 HIGHEST = ("promised_per_s", "plan_per_s", "way_per_s", "sweep_per_s")
 HEAD = """# Results
 
@@ -140,8 +142,7 @@ def thumb_part(found: dict[str, Any]) -> str:
     parts = ["\n## Rules of thumb: `headway bench thumb`\n"]
     for name, each in found["workloads"].items():
         rows = [
-            [who, f"{row['rate_per_s']:,.0f}", f"{row['interval_s']:.3g} s",
-             millis(row["measured_s"])]
+            [who, f"{row['rate_per_s']:,.0f}", way_text(row), millis(row["measured_s"])]
             for who, kind in (("rule, at first", "first"), ("plan", "plans"), ("rule", "rules"))
             for row in sorted(each[kind], key=lambda r: (r["rate_per_s"], r["interval_s"]))
         ]  # fmt: skip
@@ -154,6 +155,16 @@ def thumb_part(found: dict[str, Any]) -> str:
         )
         parts.append(table(["who", "records/s", "interval", "measured"], rows) + "\n")
     return "\n".join(parts)
+
+
+def way_text(row: dict[str, Any]) -> str:
+    """The time between batches, and where states rest if that was varied.
+
+    >>> way_text({"interval_s": 0.5, "store": "memory"}), way_text({"interval_s": 1.0})
+    ('0.5 s, memory', '1 s')
+    """
+    store = row.get("store")
+    return f"{row['interval_s']:.3g} s" + (f", {STORE_NAMES[store]}" if store else "")
 
 
 def upto(rate_per_s: float) -> str:

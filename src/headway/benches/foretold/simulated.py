@@ -12,8 +12,9 @@ from rich.table import Table
 
 from headway.benches.foretold.learned import CORES, PROFILED, workbenches
 from headway.benches.foretold.model import ROUNDS, ROUNDS_FULL, drawn
+from headway.benches.foretold.steps import Step, learned_first
 from headway.benches.foretold.streams import measure_streams
-from headway.benches.foretold.workbench import Measured, Step, learned_first
+from headway.benches.foretold.workbench import Measured
 from headway.benches.options import BenchOptions, progress
 from headway.engine.simulated.run import simulate
 from headway.engine.simulated.world import Traffic

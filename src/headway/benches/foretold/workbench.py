@@ -5,11 +5,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from headway.benches.foretold.steps import BEGIN_S, MANY, Setting, Step, drained, learning_first
 from headway.clock import SystemClock
 from headway.engine.spark.learning.profiling import drop
 from headway.engine.spark.run import RunHandle, run
@@ -18,67 +20,21 @@ from headway.errors import RunError
 from headway.keep.pacing import Pace
 from headway.measure.batches import BatchLine
 from headway.measure.costs.batches import NOT_COSTS
+from headway.measure.costs.lanes import Lanes
 from headway.measure.costs.profile import JobProfile, profile_of
 from headway.measure.latency import Latency
 from headway.measure.summary import latency_of
-from headway.model.candidate import Candidate, Load
+from headway.model.candidate import Load
 from headway.model.predict import predict
 from headway.model.prediction import Prediction
 from headway.workloads.registry import Workload
 
 PATIENCE_S = 120.0
-# The intervals that a profile is made with, by turns, and how long each of them at a time: clocks
-# so slow that they make the size of a batch, and one turn without, for what lies between batches.
-SHORT_S = 0.5  # too short for batches of many records
-PROFILED_S = {0.0: 3.0, SHORT_S: 5.0, 1.0: 6.0, 3.0: 12.0}
-WARM_S, WARM_SHARE = 8.0, 0.2  # how long a flow is warmed up, for half of it with so few records
-LADEN_S = 60.0  # and how long with many
 # Before a first plan is learned: turns with many records until batches get no faster, so often.
 STEADY_S, STEADY_EVERY_S, FASTER, TURNS, PATIENCE = 20.0, 1.0, 0.95, 7, 2
-# Times a rate: many records tell what each one adds. Few tell what is fixed, and need less time.
-MANY, BRIEF_S = 8.0, (SHORT_S, 1.0)
-LONG_S = 10.0  # a turn that a quick look goes without
-FASTEST = 4.0  # times the rate that is learned at, the highest that is foretold
-# By turns, so that of any two in a row one has each number of readers.
-JUDGED, JUDGED_S = ((0.25, 2), (0.6, 1), (0.6, 2), (0.25, 1)), 6.0
 RECENT = 64  # batches that tell how costs have changed, at most: those of two judged steps
-REST_S, LULL = 2.0, 0.02  # how long after a step hardly a record comes, and how few
-BEGIN_S = 6.0  # the same in a query that is new: its first batches take many times as long
 LEAST = 0.4  # the share of a step's records that batches wholly within it must have
 GROWN, SLACK_S = 1.5, 0.1  # how much later the end of a step may be than its beginning
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """How a flow is run for a while: records a second, time between batches, tasks that read."""
-
-    rate_per_s: float
-    interval_s: float
-    readers: int = 2
-
-    @property
-    def text(self) -> str:
-        """The setting in a few words, without its rate."""
-        every = f"every {self.interval_s:g} s" if self.interval_s else "at once"
-        return f"{every}, {self.readers} reader{'s' if self.readers > 1 else ''}"
-
-    def candidate(self, cores: int) -> Candidate:
-        """The setting as the model takes it."""
-        return Candidate(
-            "micro-batch", 1, cores, self.readers, cores, interval_s=self.interval_s
-        )  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """A setting that is held for so long, its first part being warm-up."""
-
-    setting: Setting
-    seconds: float
-    warm_s: float
-    learned: bool = False  # whether a profile is made of it
-    judged: bool = False  # whether it tells how costs have changed since
-    rest_s: float = REST_S  # how long hardly a record comes after it
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,26 +50,29 @@ class Measured:
     ahead: JobProfile = field(default_factory=lambda: JobProfile(""))  # and before it was
 
 
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """A step that was run: the log of its run, when it began, and the batches of its own."""
+
+    step: Step
+    lines: Sequence[BatchLine]
+    begun_s: float
+    own: list[BatchLine]
+
+
 class Workbench:
     """Runs one workload in one session, as often as wanted."""
 
     def __init__(self, spark: Any, workload: Workload, folder: Path) -> None:
         self._spark, self._workload, self._folder = spark, workload, folder
         self._clock, self._runs = SystemClock(), 0
+        self._flow, self._lanes = "", Lanes()  # of the last run
 
     def learned(self, rate_per_s: float, quick: bool) -> JobProfile:
         """What a run learns of itself within its first minutes: what a first plan is made of."""
-        few, many = turns_at(rate_per_s), turns_at(rate_per_s * MANY)
-        few = [turn for turn in few if turn.setting.interval_s in BRIEF_S]
-        many = [turn for turn in many if turn.setting.interval_s != SHORT_S]
-        if quick:
-            warm = warming(rate_per_s, WARM_S, MANY)
-            steps = [replace(step, seconds=step.seconds / 4) for step in warm]
-        else:
+        if not quick:
             self._grow_steady(rate_per_s * MANY)
-            steps = warming(rate_per_s, WARM_S) + few
-        steps += many[: len(many) // 2] if quick else many
-        return self.trial([*steps, Step(steps[-1].setting, REST_S, 0.0)])[-1].known
+        return self.trial(learning_first(rate_per_s, quick))[-1].known
 
     def _grow_steady(self, rate_per_s: float) -> None:
         """Run with many records until batches get no faster: Java goes on compiling for minutes."""
@@ -132,28 +91,30 @@ class Workbench:
         Steps to learn from make the profile; steps to judge by keep it up to date, as the keeper
         does while a flow runs: by how many times longer than expected their batches took. Of a
         setting that is measured, the ones before and after it tell how costs were meanwhile, and
-        the last two before it what could be said ahead.
+        the last two before it what could be said ahead. Steps in a row whose states rest in one
+        store are one run, which has its checkpoint for itself.
         """
-        lines, begun_s, handle = self._run(steps)
-        flow, lanes = handle.flow.fingerprint, handle.lanes
-        begins = np.cumsum([begun_s, *(step.seconds for step in steps)]).tolist()
-        owned = [own_lines(step, lines, at) for step, at in zip(steps, begins, strict=False)]
-        judged = [place for place, step in enumerate(steps) if step.judged]
+        ran: list[Ran] = []
+        for _, some in groupby(steps, key=lambda step: step.setting.store):
+            ran += self._run(list(some))
+        flow, lanes = self._flow, self._lanes
+        judged = [place for place, each in enumerate(ran) if each.step.judged]
         kept: list[BatchLine] = []
         profile, found = JobProfile(flow, lanes), list[Measured]()
-        for place, step in enumerate(steps):
+        for place, each in enumerate(ran):
+            step = each.step
             if step.learned:
-                kept += owned[place]
+                kept += each.own
                 profile = profile_of(kept, flow, "micro-batch", lanes)
             elif not step.judged and step.seconds > step.warm_s:
-                before = [owned[each] for each in judged if each < place][-2:]
-                after = [owned[each] for each in judged if each > place][:1]
-                seen = measured(step, lines, begins[place])
+                before = [ran[other].own for other in judged if other < place][-2:]
+                after = [ran[other].own for other in judged if other > place][:1]
+                seen = measured(step, each.lines, each.begun_s)
                 ahead, known = (brought_up(profile, own) for own in (before, before[-1:] + after))
                 found.append(replace(seen, known=known, ahead=ahead))
         return found
 
-    def _run(self, steps: Sequence[Step]) -> tuple[list[BatchLine], float, RunHandle]:
+    def _run(self, steps: Sequence[Step]) -> list[Ran]:
         self._runs += 1
         build = self._workload.native or self._workload.pair
         assert build is not None
@@ -164,12 +125,17 @@ class Workbench:
         first = steps[0].setting
         pace = Pace(interval_s=first.interval_s, readers=first.readers)
         folder = self._folder / f"run-{self._runs}"
-        settings = Settings(pace=pace)
+        settings = Settings(pace=pace, store=first.store)
         with run(flow, folder=folder, session=self._spark, settings=settings) as handle:
             begun_s = self._began(handle)
             self._steer(handle, steps, begun_s)
             handle.wait(PATIENCE_S)
-        return handle.lines(), begun_s, handle
+        self._flow, self._lanes, lines = flow.fingerprint, handle.lanes, handle.lines()
+        begins = np.cumsum([begun_s, *(step.seconds for step in steps)]).tolist()
+        return [
+            Ran(step, lines, at_s, own_lines(step, lines, at_s))
+            for step, at_s in zip(steps, begins, strict=False)
+        ]
 
     def _began(self, handle: RunHandle) -> float:
         """When the first record was due: the oldest of the first batch."""
@@ -213,65 +179,6 @@ def brought_up(profile: JobProfile, judged: Sequence[Sequence[BatchLine]]) -> Jo
     for line in lines:
         batch = batch.judged(line, profile.lanes, RECENT)
     return replace(profile, batch=batch)
-
-
-def turns_at(rate_per_s: float) -> list[Step]:
-    """What a profile is made of: several intervals and numbers of readers, all at one rate."""
-    return [
-        Step(Setting(rate_per_s, every, readers), seconds, 0.0, learned=True)
-        for readers in (2, 1)
-        for every, seconds in PROFILED_S.items()
-    ]
-
-
-def warming(rate_per_s: float, seconds: float, many: float = 1.0) -> list[Step]:
-    """A while to warm up: many small batches, for Spark plans each anew, then as they will be.
-
-    And then batches of `many` times as many records: after a while Java halves what each record
-    costs, and of few it takes no notice.
-    """
-    steps = [(share, seconds / 4) for share in (WARM_SHARE, 1.0)]
-    steps += [(many, LADEN_S / 2)] if many > 1 else []
-    found = [
-        Step(Setting(rate_per_s * share, 0.0, readers), each_s, each_s)
-        for share, each_s in steps
-        for readers in (2, 1)
-    ]
-    # What has piled up while Java was slow is worked off before anything is learned.
-    return [*found, Step(Setting(rate_per_s * LULL, 0.0), BEGIN_S, BEGIN_S)]
-
-
-def learned_first(
-    wanted: Sequence[Step], rate_per_s: float, rounds: int, quick: bool = False
-) -> list[Step]:
-    """Steps to measure after turns to learn from, in one run, so that both have the same JVM.
-
-    Before each of them, and after the last, the rate that was learned at comes back for a while: a
-    JVM gets faster, and the host slower, so what was learned minutes ago is brought up to date.
-    """
-    warm = warming(rate_per_s, WARM_S, 1.0 if quick else FASTEST)
-    turns = [turn for turn in turns_at(rate_per_s) if not quick or turn.seconds < LONG_S]
-    found = warm + turns * rounds
-    for place, step in enumerate(wanted):
-        found += [judging(rate_per_s, place), *drained([step])]
-    return [*found, judging(rate_per_s, len(wanted))]
-
-
-def judging(rate_per_s: float, place: int) -> Step:
-    """The step to judge by that has its turn."""
-    every, readers = JUDGED[place % len(JUDGED)]
-    return Step(Setting(rate_per_s, every, readers), JUDGED_S, 0.0, judged=True)
-
-
-def drained(steps: Sequence[Step], begin_s: float = REST_S) -> list[Step]:
-    """Steps with a lull before each, so that none pays for what the one before has left."""
-    found: list[Step] = []
-    rest_s = begin_s
-    for step in steps:
-        lull = Setting(step.setting.rate_per_s * LULL, step.setting.interval_s, 2)
-        found += [Step(lull, rest_s, rest_s), step]
-        rest_s = step.rest_s
-    return found
 
 
 def own_lines(step: Step, lines: Sequence[BatchLine], begun_s: float) -> list[BatchLine]:

@@ -18,6 +18,7 @@ from headway.flow.goals import parse_goal
 from headway.flow.graph import Flow
 from headway.keep.loop import load_of
 from headway.measure.costs.profile import PROFILES, JobProfile, load_profile
+from headway.model.predict import known_in
 from headway.plan.modes import modes_of
 from headway.plan.planner import make_plan
 from headway.plan.search import Wanted
@@ -55,18 +56,20 @@ def plan(
     if not space.modes:
         raise PlanError(
             "the profile says too little to plan by; make one with `headway profile`, or run the "
-            "flow for some minutes"
+            "flow for some minutes" + "".join(f"\n({why})" for why in space.left_out)
         )
     found = make_plan(space, wanted, nodes, rate)
-    unknown = [mode for mode in modes_of(flow) if mode not in space.modes]
+    unknown = [mode for mode in modes_of(flow) if not known_in(known, mode)]
     if as_json:
-        figures = plan_figures(found) | {"modes_not_known": unknown}
+        figures = plan_figures(found) | {"modes_not_known": unknown, "left_out": space.left_out}
         print(json.dumps(figures | ({"all": every_figures(found)} if every else {})))
     else:
         console = Console()
         say(console, plan_text(found))
         for mode in unknown:
             say(console, NOT_KNOWN.format(mode=mode))
+        for why in space.left_out:
+            say(console, f"({why})")
         if every:
             say(console, every_text(found))
         shown = found.chosen or next(iter(found.nearest), None)

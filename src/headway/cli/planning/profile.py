@@ -23,6 +23,7 @@ from headway.engine.spark.settings import Settings
 from headway.measure.costs.batches import driver_of
 from headway.measure.costs.machine import MachineProfile, machine_profile
 from headway.measure.costs.profile import PROFILES, JobProfile
+from headway.measure.costs.stores import STORE_NAMES
 from headway.units import format_duration
 
 LONGEST_S = 300.0
@@ -95,6 +96,9 @@ def costs(found: JobProfile) -> dict[str, object]:
             name: {"fixed_s": fit.line[0], "each_s": fit.line[1]}
             for name, fit in batch.phases_s.items()
         },
+        "stores": {
+            store: round(found.batch_s(SIZES[1], store=store), 4) for store in batch.kept_s.known
+        },
         "keys": {str(size): round(batch.keys.at(size), 1) for size in SIZES},
         "answers_per_record": round(batch.answers.at(SIZES[1]) / SIZES[1], 4),
         "real_time": [
@@ -118,6 +122,9 @@ def show(found: JobProfile, machine: MachineProfile, path: Path) -> None:
         costs_s = (format_duration(round(s, 4)) for s in (fixed, each * 1e6))
         table.add_row(name, *costs_s, driver_of(name))
     console.print(table)
+    for store in found.batch.kept_s.known:
+        took = format_duration(round(found.batch_s(SIZES[1], store=store), 3))
+        say(console, f"states in {STORE_NAMES[store]}: a batch of {SIZES[1]:,} takes {took}")
     for stretch in found.stream.stretches:
         passing = format_duration(round(sum(stretch.phases_s.values()), 4))
         say(

@@ -20,6 +20,7 @@ from headway.flow.goals import Goal
 from headway.flow.graph import Flow
 from headway.measure.account import Account
 from headway.measure.batches import BatchLine
+from headway.measure.costs.stores import Store
 from headway.plan.modes import Mode
 
 LOOK_EVERY_S = 0.5
@@ -78,6 +79,7 @@ class Wanted:
     output: Path | None = None
     metrics_port: int | None = None
     checkpoint_s: float | None = None
+    store: Store | None = None
 
 
 Starter = Callable[[Wanted], Handle]

@@ -12,7 +12,7 @@ from headway.engine.spark.settings import Settings
 
 def start_on_spark(wanted: Wanted) -> Handle:
     """Start a run on Spark."""
-    settings = Settings(metrics_port=wanted.metrics_port)
+    settings = Settings(metrics_port=wanted.metrics_port, store=wanted.store)
     if wanted.interval_s is not None:
         pace = replace(settings.pace, interval_s=wanted.interval_s)
         settings = replace(settings, pace=pace, keeping="passive")

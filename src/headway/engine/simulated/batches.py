@@ -11,6 +11,7 @@ from headway.engine.simulated.lines import Cut, line_of
 from headway.engine.simulated.world import Process, Traffic, World
 from headway.measure.batches import BatchLine
 from headway.measure.costs.batches import BatchSize
+from headway.measure.costs.fits import Line
 from headway.measure.costs.profile import JobProfile
 from headway.measure.phases import Timeline
 from headway.model.candidate import Candidate
@@ -55,8 +56,8 @@ class BatchRun:
         lasting_s = float(came[-1] - came[0])
         size = costs.size(rows, self.candidate.mappers, self.candidate.lanes, lasting_s)
         spent = {
-            name: fit.at(size.of(name)) * ratio
-            for name, fit in costs.phases_s.items()
+            name: self._line(name).at(size.of(name)) * ratio
+            for name in costs.phases_s
             if name not in ("map", "shuffle write", "reduce")
         }
         before = {name: spent.get(name, 0.0) for name in ("offsets", "planning", "unexplained")}
@@ -76,6 +77,10 @@ class BatchRun:
         self.published_s = env.now
         self.lines.append(line)
         self.cuts.append(cut)
+
+    def _line(self, phase: str) -> Line:
+        """What a phase costs as the candidate runs."""
+        return self.profile.batch.line(phase, self.candidate.mappers, self.candidate.store)
 
     def _stages(self, size: BatchSize, ratio: float, spent: dict[str, float]) -> Process:
         """Map, shuffle and reduce, each phase with the time that it took on the wall."""
@@ -106,7 +111,7 @@ class BatchRun:
         costs, mappers = self.profile.batch, self.candidate.mappers
         if "map" not in costs.phases_s:
             return []
-        line = costs.line("map", mappers)
+        line = self._line("map")
         shares = np.diff(np.linspace(0, rows, mappers + 1))
         return [self.world.on_core(n, line.at(float(x)) * ratio) for n, x in enumerate(shares)]
 
@@ -118,7 +123,7 @@ class BatchRun:
             return [self.world.to_disk(node, megabytes) for node in range(nodes)]
         if "shuffle write" not in costs.phases_s:
             return []
-        line = costs.line("shuffle write", self.candidate.mappers)
+        line = self._line("shuffle write")
         each = rows / self.candidate.lanes.mapping(self.candidate.mappers)
         return [self.world.on_core(node, line.at(each) * ratio) for node in range(nodes)]
 
@@ -132,8 +137,8 @@ class BatchRun:
 
     def _reduce(self, changed: float, ratio: float) -> list[Process]:
         costs, reducers = self.profile.batch, self.candidate.reducers
-        fit = costs.phases_s.get("reduce")
-        if fit is None:
+        if "reduce" not in costs.phases_s:
             return []
+        line = self._line("reduce")
         keys = changed * self.traffic.shares(reducers)
-        return [self.world.on_core(n, fit.at(float(x)) * ratio) for n, x in enumerate(keys)]
+        return [self.world.on_core(n, line.at(float(x)) * ratio) for n, x in enumerate(keys)]

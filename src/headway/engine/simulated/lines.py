@@ -57,5 +57,5 @@ def plain_line(
         account={"arrived": cut.stop, "answered": cut.stop, "quarantined": 0, "waiting": 0},
         latency_steps=latency.steps(),
         phases={name: phase.as_dict() for name, phase in phases.items()},
-        moments={SERVICE: Moments.of([served_s]).as_dict()},
+        moments={SERVICE: Moments.of([served_s]).as_dict()}, store=candidate.store,
     )  # fmt: skip

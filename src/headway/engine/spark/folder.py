@@ -46,7 +46,7 @@ class RunFolder:
 
     def checkpoint(self, sink: Sink) -> Path:
         """Spark's checkpoint of the query for one sink."""
-        return self.path / "checkpoint" / plain(sink.name)
+        return checkpoint_of(self.path, sink)
 
     def sink(self, sink: Sink) -> Path:
         """What headway keeps of one sink."""
@@ -76,6 +76,11 @@ class RunFolder:
     def release(self) -> None:
         """Let another process have the folder."""
         self.lock.close()
+
+
+def checkpoint_of(folder: Path, sink: Sink) -> Path:
+    """Spark's checkpoint of the query for one sink of the run in a folder."""
+    return folder / "checkpoint" / plain(sink.name)
 
 
 def plain(name: str) -> str:

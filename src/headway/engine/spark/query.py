@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 from pyspark.errors import StreamingQueryException
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from headway.clock import Clock
 from headway.engine.faults import reached
@@ -18,7 +19,11 @@ from headway.engine.spark.compile import STAMPS, Compiled, stateful_step
 from headway.engine.spark.folder import RunFolder
 from headway.engine.spark.gate.columns import LAST, VERSION, WINDOW_END
 from headway.engine.spark.metering.published import Outbox, Published
+from headway.engine.spark.metering.times import StateKind
+from headway.engine.spark.session import set_for_now
+from headway.engine.spark.settings import Settings
 from headway.engine.spark.sinks import open_sink
+from headway.engine.spark.stores import heap_bytes, told_of
 from headway.errors import CheckpointError, HeadwayError, RunError, TopicError
 from headway.flow.graph import Flow
 from headway.flow.steps import PairStep, Sink
@@ -65,9 +70,10 @@ class BatchQuery(StartedQuery):
 
     _compiled: Compiled
 
-    def __init__(self, part: Flow, folder: RunFolder, clock: Clock) -> None:
+    def __init__(self, part: Flow, folder: RunFolder, settings: Settings, clock: Clock) -> None:
         super().__init__(part.sinks[0], folder)
         self._part, self._clock, self._outbox = part, clock, Outbox()
+        self._store = settings.store if part.stateful() else None
         state = stateful_step(part)
         self._by_arrival = all(source.time is None for source in part.sources)
         self._pair = state.pair if isinstance(state, PairStep) else None
@@ -75,6 +81,21 @@ class BatchQuery(StartedQuery):
         place, final = folder.sink(self.sink), state is not None and state.window is not None
         self._publisher = open_sink(self.sink.target, place, folder.run, keys, final)
         self._telling = False  # whether windows that are open are answered as they stand
+
+    def _start(
+        self, spark: SparkSession, writer: DataStreamWriter, more: dict[str, str]
+    ) -> StreamingQuery:
+        """Start, with settings that a query takes with it: of its states, and `more`."""
+        told = told_of(self._store, self._folder.checkpoint(self.sink)) | more
+        with set_for_now(spark, told):
+            self._query = writer.start()
+        return self._query
+
+    def _kind_of_states(self, spark: SparkSession) -> StateKind:
+        """What is known of the states before any batch."""
+        return StateKind(
+            self._pair is not None, self._part.window_s, self._store, heap_bytes(spark)
+        )
 
     def _publish(self, frame: DataFrame, batch: int) -> None:
         called_us = self._clock.now_us()

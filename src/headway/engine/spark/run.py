@@ -21,6 +21,7 @@ from headway.engine.spark.queries import Running
 from headway.engine.spark.realtime.needs import modes_here, wanted_session
 from headway.engine.spark.session import check_session, lanes_of, open_session, prepare
 from headway.engine.spark.settings import Settings
+from headway.engine.spark.stores import with_fixed_store, with_store
 from headway.engine.topics.opening import check_sink, check_source
 from headway.errors import HeadwayError, RunError
 from headway.flow.goals import Goal, parse_goal
@@ -29,8 +30,10 @@ from headway.flow.topics import StreamedFrame
 from headway.keep.pacing import Pace
 from headway.measure.account import Account
 from headway.measure.batches import BatchLine
+from headway.measure.costs.stores import Store
 from headway.measure.summary import account_of
 from headway.plan.modes import Mode, RealTime, check_mode, check_suits
+from headway.plan.stores import check_mode_reads
 from headway.units import Duration, parse_duration
 
 POLL_S = 0.05
@@ -59,17 +62,19 @@ def run(
     if mode is not None:
         settings = replace(settings, mode=mode)
     check_suits(flow, settings.mode)
+    place = Path(folder) if folder is not None else new_folder(flow)
+    settings = with_fixed_store(settings, flow, place)
     wanted = parse_goal(goal) if isinstance(goal, str) else goal
     for source in flow.sources:
         check_source(source)
     for sink in flow.sinks:
         check_sink(sink)
     spark = spark_for(flow, session, settings)
-    place = Path(folder) if folder is not None else new_folder(flow)
     known = known_of(flow, place, lanes_of(spark))
     if mode is None:
         modes = partial(modes_here, spark, flow, settings)
         settings = first_settings(settings, wanted, flow, known, modes)
+    settings = with_store(settings, flow, spark)
     handle = RunHandle(flow, wanted, spark, open_folder(place, flow, settings.buckets), settings)
     if wanted is not None and settings.keeping != "off" and gated(flow):
         handle.keeper = Keeper(handle, wanted, known, handle.folder)
@@ -152,10 +157,12 @@ class RunHandle:
         A flow in micro-batch ends its batch first; one in real-time mode goes on to its next
         checkpoint, for at most `patience_s`, so that hardly anything is answered twice. Where the
         other mode does not start, the flow goes on as it was, and the error says so. `real_time`
-        brings all knobs of that mode anew; how many tasks reduce is fixed by the checkpoint.
+        brings all knobs of that mode anew; how many tasks reduce is fixed by the checkpoint, and so
+        is where states rest: real-time mode cannot read them in memory.
         """
         check_mode(mode)
         check_suits(self.flow, mode)
+        check_mode_reads(mode, self.store)
         with self._stopping:
             wanted = replace(self.settings, real_time=real_time or self.settings.real_time)
             same = mode == "micro-batch" or wanted == self.settings
@@ -172,6 +179,11 @@ class RunHandle:
                     self._error = said or RunError(f"the run could not be changed: {error}")
                     self._end()
                 raise
+
+    @property
+    def store(self) -> Store | None:
+        """Where its states rest for the life of its checkpoint; None where it has none."""
+        return self.settings.store
 
     @property
     def metrics_port(self) -> int | None:

@@ -22,6 +22,7 @@ from pyspark.sql import SparkSession
 
 import headway
 from headway.engine.archive import java_options
+from headway.engine.spark.stores import TOLD
 from headway.errors import SessionError
 from headway.flow.graph import Flow
 from headway.flow.steps import PairStep, Source
@@ -29,7 +30,6 @@ from headway.flow.topics import MadeRecords
 from headway.measure.costs.lanes import Lanes
 
 STREAMING = "org.apache.spark.sql.execution.streaming"
-ROCKSDB = f"{STREAMING}.state.RocksDBStateStoreProvider"
 JAVA = "spark.driver.extraJavaOptions"
 # What a web page would show of a plan, and checks of what the optimizer made of it, take time.
 UNADORNED = {
@@ -44,13 +44,11 @@ OUR_SETTINGS = {
     # Stock Spark keeps 100 compiled classes; two questions of ten tables need more, and then each
     # time they are asked all of them are compiled again.
     "spark.sql.codegen.cache.maxEntries": "1000",
-    "spark.sql.streaming.stateStore.providerClass": ROCKSDB,
     # The gate closes windows itself, so Spark need not start a batch whenever the watermark moves.
     "spark.sql.streaming.noDataMicroBatches.enabled": "false",
-    # What real-time mode needs of the states, so that a run may change to it.
-    "spark.sql.streaming.stateStore.checkpointFormatVersion": "2",
-    # A batch writes what changed; whole snapshots are made beside the batches.
-    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+    # Where nothing is planned states rest in RocksDB, as real-time mode wants them, so that a run
+    # may change to it; a query is told another store when it starts.
+    **TOLD["rocksdb"],
     # Stock Spark starts some 90 processes a batch to set the rights of small checkpoint files; with
     # this and `drop_crc_files` 9 are left, and a batch that does little takes half the time.
     "spark.sql.streaming.checkpointFileManagerClass": (

@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 
 from headway.flow.stream import check_kafka
 from headway.keep.pacing import Pace
+from headway.measure.costs.stores import Store
 from headway.plan.modes import Mode, RealTime, check_mode
+from headway.plan.stores import check_store
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +17,7 @@ class Settings:
 
     master     which Spark: 'local[2]', 'spark://host:7077'; unused when a session is given
     pace       when batches start and how much they take; may change while the flow runs
+    store      'rocksdb' or 'memory', where states rest for the life of a checkpoint; None: planned
     buckets    into how many buckets a Python pair's keys are hashed; fixed for the life of a run
     mode       'micro-batch', or 'real-time' for milliseconds where a flow suits it
     real_time  what batches records in real-time mode
@@ -28,6 +31,7 @@ class Settings:
 
     master: str = "local[*]"
     pace: Pace = field(default_factory=Pace)
+    store: Store | None = None
     buckets: int = 16
     mode: Mode = "micro-batch"
     real_time: RealTime = field(default_factory=RealTime)
@@ -42,6 +46,7 @@ class Settings:
         if self.buckets < 1:
             raise ValueError(f"a pair needs at least one bucket; got {self.buckets}")
         check_mode(self.mode)
+        check_store(self.store)
         if self.keeping not in ("active", "passive", "off"):
             raise ValueError(f"keeping is 'active', 'passive' or 'off'; got {self.keeping!r}")
         if self.quarantine is not None:

@@ -19,6 +19,7 @@ from headway.engine.spark.settings import Settings
 from headway.flow.graph import Flow
 from headway.flow.sources import topic
 from headway.keep.pacing import Pace
+from headway.measure.costs.stores import Store
 from headway.plan.modes import Mode, RealTime
 
 KEYED = "key string, value bigint"
@@ -41,6 +42,7 @@ class CountJob:
     slots: int = 4
     phases: bool = True
     window: str | None = None  # headway only: counts of each window of this size
+    store: Store | None = None  # headway only: where its states rest
 
 
 def flow_of(job: CountJob) -> Flow:
@@ -65,6 +67,7 @@ def work(job: CountJob, ready: Any, stop: Any, orders: Any = None) -> None:
         pace=job.pace,
         until="stopped",
         mode=job.mode,
+        store=job.store,
         real_time=job.knobs,
         phases=job.phases,
         spark={"spark.sql.shuffle.partitions": str(job.knobs.tasks)},

@@ -14,6 +14,7 @@ from headway.measure.batches import BatchLine
 from headway.measure.costs.fits import Fit, Growth, Line
 from headway.measure.costs.lanes import Lanes
 from headway.measure.costs.readers import Readers, fits_together, fits_with, kept_fits, read_fits
+from headway.measure.costs.stores import BY_STORE, Store, Stores
 from headway.measure.moments import ARRIVALS, SERVICE, Moments
 
 NOT_COSTS = ("queue", "wait", "down")  # how long a record waits is no cost of the job
@@ -31,7 +32,7 @@ PUNCTUAL = 1.1  # times the interval, up to which a batch began when its clock s
 ODD = 2.0  # times the usual ratio, as which one counts that is higher still
 SETTLED = 8  # batches before which nothing is called stray
 Seconds = TypeVar("Seconds", float, NDArray[np.float64])  # one, or many at once
-FITS = ("task_s", "shuffle_bytes", "memory_bytes", "after_s")
+FITS = ("task_s", "shuffle_bytes", "after_s")
 GROWTHS = ("keys", "answers")
 
 
@@ -57,6 +58,7 @@ class BatchSize:
     answers: float
     readers: int
     lanes: Lanes
+    store: Store | None = None
 
     def of(self, phase: str) -> float:
         """What a phase costs by, as `driver_of` names it."""
@@ -78,13 +80,13 @@ class BatchCosts:
 
     phases_s       seconds of a batch in each phase, over what drives it
     mapped_s       the same of phases that read, by how many tasks do so at the same time
+    kept_s         the same of phases that touch states, by the store that these rest in
     keys           distinct keys that a batch changes, over its records; records where none is known
     window_s       from one window to the next; a batch that lasts longer changes keys of several
     answers        answers of a batch that has some, over its records
     after_s        from the publication of a batch to the earliest next decision, over its records
     task_s         seconds that the tasks of a batch run, together, over its records
     shuffle_bytes  bytes that a batch sends to its reducers, over its records
-    memory_bytes   memory that the state store takes, over the keys that are kept
     ratios         how many times longer than expected batches took, the newest last
     arrivals       moments of the times between arrivals
     answering      the share of batches that have answers: windows are told when they close
@@ -95,12 +97,12 @@ class BatchCosts:
     records: int = 0
     phases_s: Mapping[str, Fit] = field(default_factory=dict)
     mapped_s: Readers = field(default_factory=Readers)
+    kept_s: Stores = field(default_factory=Stores)
     keys: Growth = field(default_factory=Growth)
     answers: Growth = field(default_factory=Growth)
     after_s: Fit = field(default_factory=Fit)
     task_s: Fit = field(default_factory=Fit)
     shuffle_bytes: Fit = field(default_factory=Fit)
-    memory_bytes: Fit = field(default_factory=Fit)
     ratios: tuple[float, ...] = ()
     arrivals: Moments = field(default_factory=Moments)
     answering: float = 1.0
@@ -126,11 +128,14 @@ class BatchCosts:
                 return known
         points = {name: (size.of(name), spent_s[name]) for name in spent_s}
         mapped = {name: points[name] for name in BY_RECORD if name in points}
+        kept = {name: points[name] for name in BY_STORE if name in points}
+        kept |= {"task_s": (rows, work["task_s"])} if "task_s" in work else {}
         came = Moments.from_dict(line.moments[ARRIVALS]) if ARRIVALS in line.moments else Moments()
         return replace(
             known,
             phases_s=fits_with(self.phases_s, points, fade),
             mapped_s=self.mapped_s.seen(line.readers, mapped, fade),
+            kept_s=holding(self.kept_s.seen(line.store, kept, fade), line),
             keys=self.keys.faded(fade).seen(rows / touched, size.keys / touched),
             window_s=work.get("window_s", self.window_s),
             largest=max(self.largest, float(rows)),
@@ -138,9 +143,6 @@ class BatchCosts:
             answering=self.answering + (float(line.answers > 0) - self.answering) * ANSWERING,
             task_s=with_work(self.task_s, rows, work, "task_s", fade),
             shuffle_bytes=with_work(self.shuffle_bytes, rows, work, "shuffle_bytes", fade),
-            memory_bytes=with_work(
-                self.memory_bytes, work.get("states", 0), work, "memory_bytes", fade
-            ),
             arrivals=Moments.together([self.arrivals, came]),
         )
 
@@ -178,7 +180,9 @@ class BatchCosts:
             return self
         decided_s = before.published_s - before.moments[SERVICE]["first"]
         next_s = after.published_s - after.moments[SERVICE]["first"]
-        if after.batch != before.batch + 1 or not before.rows or not after.rows:
+        if (after.batch, after.store) != (before.batch + 1, before.store):
+            return self
+        if not before.rows or not after.rows:
             return self
         waited = decided_s + before.interval_s > before.published_s
         idle = after.published_s - float(after.latency["max"]) > before.published_s
@@ -199,16 +203,26 @@ class BatchCosts:
 
     def batch_s(self, size: BatchSize) -> float:
         """How long a batch takes, once it is decided, until its answers are out."""
-        return sum(self.line(name, size.readers).at(size.of(name)) for name in self.phases_s)
+        return sum(
+            self.line(name, size.readers, size.store).at(size.of(name)) for name in self.phases_s
+        )
 
     def _pooled_s(self, size: BatchSize) -> float:
-        """How long a batch takes by what is known of all numbers of readers together."""
+        """How long a batch takes by what is known of all readers and stores together."""
         return sum(fit.at(size.of(name)) for name, fit in self.phases_s.items())
 
-    def line(self, phase: str, readers: int) -> Line:
-        """What a phase costs while so many tasks read, or however many where that is not known."""
-        own = self.mapped_s.line(phase, readers)
+    def line(self, phase: str, readers: int, store: Store | None = None) -> Line:
+        """What a phase costs while so many tasks read, and states rest in a store.
+
+        Where that is not known, what it costs however many read, and in whichever store.
+        """
+        own = self.mapped_s.line(phase, readers) or self.kept_s.line(phase, store)
         return self.phases_s.get(phase, Fit()).at_least(0.0) if own is None else own
+
+    def filled_by(self, other: BatchCosts) -> BatchCosts:
+        """These costs, with the stores that they say nothing about, and how records came."""
+        came = self.arrivals if self.arrivals.count else other.arrivals
+        return replace(self, kept_s=self.kept_s.filled_by(other.kept_s), arrivals=came)
 
     def together(self, newer: BatchCosts, keep: float) -> BatchCosts:
         """What was known and what was learned since; the former counts by the share `keep`."""
@@ -217,6 +231,7 @@ class BatchCosts:
             self.records + newer.records,
             fits_together(self.phases_s, newer.phases_s, keep),
             self.mapped_s.together(newer.mapped_s, keep),
+            self.kept_s.together(newer.kept_s, keep),
             ratios=(*self.ratios, *newer.ratios)[-RATIOS:],
             arrivals=Moments.together([self.arrivals.faded(keep), newer.arrivals]),
             answering=newer.answering,
@@ -232,26 +247,27 @@ class BatchCosts:
             "records": self.records,
             "phases_s": kept_fits(self.phases_s),
             "mapped_s": self.mapped_s.as_dict(),
+            "kept_s": self.kept_s.as_dict(),
             "ratios": list(self.ratios),
             "arrivals": self.arrivals.as_dict(),
             "answering": self.answering,
             "window_s": self.window_s,
             "largest": self.largest,
             **{name: getattr(self, name).as_dict() for name in FITS},
-            **{name: [list(step) for step in getattr(self, name).steps] for name in GROWTHS},
+            **{name: getattr(self, name).as_lists() for name in GROWTHS},
         }
 
     @classmethod
     def from_dict(cls, kept: Mapping[str, Any]) -> BatchCosts:
         """Read what was kept."""
         parts: dict[str, Any] = {name: Fit(**kept[name]) for name in FITS}
-        for name in GROWTHS:
-            parts[name] = Growth(tuple((int(n), *sums) for n, *sums in kept[name]))
+        parts |= {name: Growth.from_lists(kept[name]) for name in GROWTHS}
         return cls(
             int(kept["batches"]),
             int(kept["records"]),
             read_fits(kept["phases_s"]),
             Readers.from_dict(kept["mapped_s"]),
+            Stores.from_dict(kept["kept_s"]),
             ratios=tuple(kept["ratios"]),
             arrivals=Moments.from_dict(kept["arrivals"]),
             answering=float(kept["answering"]),
@@ -264,7 +280,7 @@ class BatchCosts:
 def size_of(line: BatchLine, lanes: Lanes) -> BatchSize:
     """How large a batch was; where nobody has counted keys, each record has its own."""
     keys = line.work.get("keys", 0.0) or float(line.rows)
-    return BatchSize(line.rows, keys, line.answers, line.readers, lanes)
+    return BatchSize(line.rows, keys, line.answers, line.readers, lanes, line.store)
 
 
 def spent_in(line: BatchLine) -> dict[str, float]:
@@ -284,6 +300,20 @@ def windows_in(lasting_s: Seconds, window_s: float) -> Seconds:
 def with_work(fit: Fit, x: float, work: Mapping[str, float], name: str, fade: float) -> Fit:
     """A fit with what was done in a batch, where that is known."""
     return fit.faded(fade).seen(x, work[name]) if name in work else fit
+
+
+def holding(kept: Stores, line: BatchLine) -> Stores:
+    """Costs by store, with how much of the heap the states of one more batch take."""
+    if line.store != "memory" or "memory_bytes" not in line.work:
+        return kept
+    records, heap_bytes = line.account.get("answered", 0), line.work.get("heap_bytes", 0.0)
+    return kept.holding(records, line.work["memory_bytes"], heap_bytes)
+
+
+def tasks_s(costs: BatchCosts, rows: float, store: Store | None) -> float:
+    """How long the tasks of a batch run, together."""
+    own = costs.kept_s.line("task_s", store)
+    return costs.task_s.at(rows) if own is None else own.at(rows)
 
 
 def batch_costs(lines: Iterable[BatchLine], lanes: Lanes) -> BatchCosts:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from math import exp, log, log2
 
@@ -120,6 +121,20 @@ class Growth:
         least = FORGOTTEN * max((sums[0] for sums in known.values()), default=0.0)
         kept = sorted((power, *sums) for power, sums in known.items() if sums[0] >= least)
         return Growth(tuple(kept))
+
+    def as_lists(self) -> list[list[float]]:
+        """The growth as it is kept."""
+        return [list(step) for step in self.steps]
+
+    @classmethod
+    def from_lists(cls, kept: Iterable[Iterable[float]]) -> Growth:
+        """Read what was kept."""
+        return cls(tuple((int(power), w, x, y) for power, w, x, y in kept))
+
+    @property
+    def largest(self) -> float:
+        """About the largest x that was seen."""
+        return exp(self.steps[-1][2] / self.steps[-1][1]) if self.steps else 0.0
 
     def faded(self, keep: float) -> Growth:
         """The same points, counting only by a share."""

@@ -12,10 +12,11 @@ from headway.errors import RunError
 from headway.measure.batches import BatchLine
 from headway.measure.costs.batches import BatchCosts, batch_costs
 from headway.measure.costs.lanes import Lanes
+from headway.measure.costs.stores import Store
 from headway.measure.costs.stretches import StreamCosts, stream_costs
 from headway.measure.moments import Moments
 
-VERSION = 6
+VERSION = 7
 PROFILES = Path(".headway") / "profiles"  # where `headway profile` keeps what it learned
 
 
@@ -38,10 +39,10 @@ class JobProfile:
         """How records came: as the gate saw it, or as real-time mode did."""
         return self.batch.arrivals if self.batch.arrivals.count else self.stream.arrivals
 
-    def batch_s(self, rows: float, readers: int | None = None) -> float:
+    def batch_s(self, rows: float, readers: int | None = None, store: Store | None = None) -> float:
         """How long a batch of so many records takes on the lanes of this profile."""
         wanted = self.lanes.cores if readers is None else readers
-        return self.batch.batch_s(self.batch.size(rows, wanted, self.lanes))
+        return self.batch.batch_s(replace(self.batch.size(rows, wanted, self.lanes), store=store))
 
     def together(self, newer: JobProfile, keep: float = 0.5) -> JobProfile:
         """What was known and what was learned since; the former counts by the share `keep`.
@@ -59,10 +60,10 @@ class JobProfile:
         return replace(newer, batch=batch, stream=stream)
 
     def filled_by(self, other: JobProfile) -> JobProfile:
-        """This profile, with what it says nothing about: a mode, or how records came."""
+        """This profile, with what it says nothing about: a mode, a store, how records came."""
         if (self.flow, self.lanes) != (other.flow, other.lanes):
             return self
-        batch = self.batch if self.batch.batches else other.batch
+        batch = self.batch.filled_by(other.batch) if self.batch.batches else other.batch
         if not batch.arrivals.count:
             batch = replace(batch, arrivals=other.batch.arrivals)
         stream = self.stream if self.stream.stretches else other.stream

@@ -28,7 +28,7 @@ from headway.model.service import Service
 from headway.plan.modes import MODES, Mode, RealTime
 from headway.testing.logs import made_lines
 from headway.workloads.makers.keyed import Keyed
-from tests.model.profiles import batch_costs, profile
+from tests.model.profiles import batch_costs, profile, stored
 from tests.waiting import until
 
 CLOCK = SystemClock()
@@ -43,6 +43,7 @@ class NoRun:
     def __init__(self, flow: hw.Flow, settings: hw.Settings) -> None:
         self.flow, self.settings, self.lanes = flow, settings, Lanes(2, 2)
         self.mode: Mode = "micro-batch"
+        self.store = settings.store
         self.pace = settings.pace
         self.begun = False
         self.told: list[tuple[str, int]] = []
@@ -157,6 +158,19 @@ def test_a_flow_that_is_known_starts_as_planned() -> None:
     assert found.pace.readers is not None
     limited = hw.Settings(pace=hw.Pace(max_rows=100))
     assert first_settings(limited, parse_goal("p99 <= 2s"), flow(), known, batches) == limited
+
+
+def test_a_flow_starts_with_the_store_that_is_planned_unless_one_was_chosen() -> None:
+    came = Moments(1_000, 1e-4, 1e-8, 1e-12)
+    known = replace(stored(), lanes=Lanes(2, 2))
+    known = replace(known, batch=replace(known.batch, arrivals=came))
+    goal, tight = parse_goal("p99 <= 2s"), parse_goal("p99 <= 500ms")
+    found = first_settings(hw.Settings(), tight, flow(), known, batches)
+    assert found.store == "memory"
+    chosen = first_settings(hw.Settings(store="rocksdb"), goal, flow(), known, batches)
+    assert chosen.store == "rocksdb"
+    unknown = replace(known, batch=replace(batch_costs(), arrivals=came))
+    assert first_settings(hw.Settings(), goal, flow(), unknown, batches).store is None
 
 
 def test_a_word_that_is_no_way_of_keeping_is_refused() -> None:

@@ -12,6 +12,7 @@ from headway.engine.spark.learning.profiling import answering_nobody, later_half
 from headway.engine.spark.learning.trial import Trial
 from headway.errors import FlowError
 from headway.measure.costs.profile import load_profile
+from headway.measure.costs.stores import STORES
 from headway.testing.logs import made_lines
 from headway.workloads.makers.keyed import Keyed
 
@@ -41,6 +42,8 @@ def test_a_profile_tells_what_batches_of_several_sizes_cost(
     assert 0.01 < learned.batch_s(10) <= learned.batch_s(100_000)
     assert learned.batch.keys.at(10) <= 10.5
     assert 0 < learned.batch.phases_s["map"].points <= learned.batch.batches
+    assert learned.batch.kept_s.known == STORES  # both were tried, by turns
+    assert learned.batch.kept_s.held_bytes.steps
     assert not (tmp_path / "out").exists()
     assert load_profile(tmp_path / "run" / "profile.json").batch.batches  # any run leaves one
 

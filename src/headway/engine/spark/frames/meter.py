@@ -19,7 +19,6 @@ from headway.engine.spark.metering.stages import Glances
 from headway.engine.spark.metering.times import StateKind, timeline_of, work_of
 from headway.engine.spark.realtime.stamps import told
 from headway.flow.graph import Flow
-from headway.flow.steps import PairStep
 from headway.flow.topics import StreamedFrame
 from headway.keep.pacing import Pace
 from headway.measure.account import Account
@@ -43,8 +42,7 @@ class FrameMeter(Logbook):
             for source in part.sources
         )
         self._published, self._pace = outbox, pace
-        by_bucket = any(isinstance(step, PairStep) for step in part.steps)
-        self._kind = StateKind(by_bucket, part.window_s)
+        self.kind = StateKind()
         self.epoch_us = SystemClock().now_us()
         self._checkpoint = folder.checkpoint(part.sinks[0])
         self.glances: Glances | None = None
@@ -85,7 +83,8 @@ class FrameMeter(Logbook):
             latency_steps=latency.not_negative().steps(),
             clock_ahead_s=round(max(0.0, -latency.min_s), 6),
             phases=phases,
-            work=work_of(progress, self.glances, self._kind),
+            work=work_of(progress, self.glances, self.kind),
+            store=self.kind.store,
             moments={SERVICE: Moments.of([(published.at_us - decided_us) / 1e6]).as_dict()},
         )
 

@@ -15,7 +15,6 @@ from headway.engine.spark.frames.read import check_frames, read_frame
 from headway.engine.spark.metering.stages import Glances, stages_of
 from headway.engine.spark.pair_step import PairSettings
 from headway.engine.spark.query import BatchQuery
-from headway.engine.spark.session import set_for_now
 from headway.engine.spark.settings import Settings
 from headway.errors import RunError
 from headway.flow.graph import Flow
@@ -34,7 +33,7 @@ class FrameQuery(BatchQuery):
         self, spark: SparkSession, part: Flow, folder: RunFolder, settings: Settings, clock: Clock
     ) -> None:
         check_frames(part)
-        super().__init__(part, folder, clock)
+        super().__init__(part, folder, settings, clock)
         self._spark, self.pace, self._phases = spark, settings.pace, settings.phases
         self.meter = FrameMeter(part, folder, self._outbox, settings.pace)
         answered = self._publisher.any_published() or bool(self.meter.lines)
@@ -57,10 +56,10 @@ class FrameQuery(BatchQuery):
             .foreachBatch(self._publish)
         )
         try:
-            with set_for_now(self._spark, {CLOSING: "true"}):
-                self._query = writer.start()
+            self._start(self._spark, writer, {CLOSING: "true"})
         except AnalysisException as error:
             raise refused(error) from error
+        self.meter.kind = self._kind_of_states(self._spark)
         context, group = self._spark.sparkContext, self.run_id
         if self._phases:
             self.meter.glances = Glances(lambda: stages_of(context, group), self._clock)

@@ -62,6 +62,15 @@ def parse_offsets(text: str, begins: Mapping[str, Position] | None = None) -> di
     return found
 
 
+def settings_in(checkpoint: Path) -> dict[str, str]:
+    """The settings that Spark keeps with the last batch of a checkpoint; none for a new one."""
+    decided = numbered(checkpoint / "offsets")
+    if not decided:
+        return {}
+    about = json.loads(decided[max(decided)].read_text().split("\n")[1])
+    return {name: str(value) for name, value in about.get("conf", {}).items()}
+
+
 def numbered(folder: Path) -> dict[int, Path]:
     """The files of a log by number; what Spark writes appears under its number when complete."""
     if not folder.is_dir():

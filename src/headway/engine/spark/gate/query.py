@@ -23,7 +23,6 @@ from headway.engine.spark.gate.source import FORMAT, GateSource, GateSpec
 from headway.engine.spark.metering.gaps import GapSample
 from headway.engine.spark.metering.meter import GateMeter
 from headway.engine.spark.metering.stages import Glances, stages_of
-from headway.engine.spark.metering.times import StateKind
 from headway.engine.spark.pair_step import PairSettings
 from headway.engine.spark.query import BatchQuery
 from headway.engine.spark.settings import Settings
@@ -43,7 +42,7 @@ class GatedQuery(BatchQuery):
     def __init__(
         self, spark: SparkSession, part: Flow, folder: RunFolder, settings: Settings, clock: Clock
     ) -> None:
-        super().__init__(part, folder, clock)
+        super().__init__(part, folder, settings, clock)
         self._spark, self._phases, self._revived = spark, settings.phases, 0
         state = stateful_step(part)
         self.control = Control(settings.pace, state.window if state else None, clock)
@@ -88,15 +87,15 @@ class GatedQuery(BatchQuery):
             .foreachBatch(self._publish)
         )
         try:
-            self._query = writer.start()
+            query = self._start(self._spark, writer, {})
         except AnalysisException as error:
             # Some operators are judged only when the query starts.
             raise refused(error) from error
         context, group = self._spark.sparkContext, self.run_id
-        self.meter.kind = StateKind(self._pair is not None, self._part.window_s)
+        self.meter.kind = self._kind_of_states(self._spark)
         if self._phases:
             self.meter.glances = Glances(lambda: stages_of(context, group), self._clock)
-        execution = self._query._jsq.streamingQuery()
+        execution = query._jsq.streamingQuery()
         self.control.attach(lambda: int(execution.watermarkTracker().currentWatermark()))
 
     def revive(self) -> bool:

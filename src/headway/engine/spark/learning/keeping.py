@@ -24,6 +24,7 @@ from headway.keep.seeing import look
 from headway.measure.batches import BatchLine
 from headway.measure.costs.lanes import Lanes
 from headway.measure.costs.profile import JobProfile
+from headway.measure.costs.stores import Store
 from headway.measure.costs.stretches import StreamCosts, stream_costs
 from headway.model.candidate import Candidate
 from headway.model.predict import predict
@@ -49,6 +50,11 @@ class Run(Protocol):
     @property
     def mode(self) -> Mode:
         """How the flow runs now."""
+        ...
+
+    @property
+    def store(self) -> Store | None:
+        """Where its states rest."""
         ...
 
     @property
@@ -153,7 +159,9 @@ class Keeper:
             return  # no batch has ended since
         self._looked_s = flowing.at_s
         profile, lanes = self._learned.profile, self._run.lanes
-        space = space_of(profile, modes_of(self._run.flow), lanes.cores, lanes.reducers)
+        modes, store = modes_of(self._run.flow), self._run.store
+        space = space_of(profile, modes, lanes.cores, lanes.reducers, store)
+        space = replace(space, stores=(store,))  # no other, even where nobody knows what it is
         wanted = Wanted(self._goal, load_of(profile, 1.0, self._lateness_s))
         before = self.kept
         self.kept, said = choose_plan(before, flowing, space, wanted, self.caution)
@@ -210,6 +218,7 @@ def candidate_of(run: Run) -> Candidate:
     return Candidate(
         run.mode, 1, lanes.cores, mappers, reducers, every_s,
         knobs.checkpoint_s, knobs.shuffle_wait_s, knobs.fetch_wait_s,
+        None if run.mode == "real-time" else run.store,
     )  # fmt: skip
 
 
@@ -220,13 +229,13 @@ def first_settings(
     # A limit on the rows of a batch is a wish that the model knows nothing of.
     if goal is None or settings.keeping != "active" or settings.pace.max_rows is not None:
         return settings
-    chosen = planned(goal, flow, known, modes)
+    chosen = planned(goal, flow, known, modes, settings.store)
     if chosen is None:
         careful_s = min(settings.pace.interval_s, goal.limit_s / 3)
         return replace(settings, pace=replace(settings.pace, interval_s=careful_s))
     if chosen.mode == "micro-batch":
         pace = replace(settings.pace, interval_s=chosen.interval_s, readers=chosen.mappers)
-        return replace(settings, pace=pace)
+        return replace(settings, pace=pace, store=settings.store or chosen.store)
     return replace(in_real_time(settings, chosen), mode="real-time")
 
 
@@ -238,12 +247,14 @@ def in_real_time(settings: Settings, chosen: Candidate) -> Settings:
     return replace(settings, real_time=knobs)
 
 
-def planned(goal: Goal, flow: Flow, known: JobProfile, modes: Modes) -> Candidate | None:
+def planned(
+    goal: Goal, flow: Flow, known: JobProfile, modes: Modes, store: Store | None = None
+) -> Candidate | None:
     """The plan for the rate that is to be expected; None where no plan or no rate is known."""
     rate_per_s = rate_of(flow, known)
     if known.empty or rate_per_s <= 0:
         return None
-    space = space_of(known, modes(), known.lanes.cores, known.lanes.reducers)
+    space = space_of(known, modes(), known.lanes.cores, known.lanes.reducers, store)
     wanted = Wanted(goal, load_of(known, 1.0, flow.lateness_s))
     chosen = make_plan(space, wanted, 1, rate_per_s).chosen
     return chosen.candidate if chosen else None

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from functools import reduce
 
 import pyarrow as pa
 from confluent_kafka import KafkaException
 from pyspark.sql import SparkSession
 
 from headway.clock import Clock, SystemClock
+from headway.engine.spark.folder import checkpoint_of
 from headway.engine.spark.learning.copies import copied, filled, resendable
 from headway.engine.spark.learning.streaming import profile_stream, streams
-from headway.engine.spark.learning.trial import Trial, own_lines, without_arrivals
+from headway.engine.spark.learning.trial import (
+    Trial,
+    own_lines,
+    stores_tried,
+    without_arrivals,
+)
+from headway.engine.spark.realtime.handover import unfinished
 from headway.engine.spark.run import RunHandle, run, spark_for
 from headway.engine.topics.opening import check_source
 from headway.errors import FlowError, HeadwayError, TopicError
@@ -29,6 +37,8 @@ from headway.flow.topics import (
 )
 from headway.keep.pacing import Pace
 from headway.measure.batches import BatchLine
+from headway.measure.costs.batches import holding
+from headway.measure.costs.fits import Growth
 from headway.measure.costs.profile import JobProfile, profile_of
 
 SIZES = (10, 100, 1_000, 10_000, 100_000, 1_000_000)
@@ -42,6 +52,7 @@ EVERYTHING = 100_000  # where records follow their own pace; what has piled up c
 LARGE = 100_000  # batches of so many are tried half as often
 IDLE_S = 15.0  # without a batch after which no records are left to try
 LOOK_S = 0.05
+RESTING_S, DECIDED_S = 1e6, 0.1  # how long a run rests at most; by when a decision is in the log
 PATIENCE_S = 60.0  # longer than a trial should take: where records are too few, it ends
 FILLED = 700_000  # records that a topic of the trial's own holds: enough for three rounds
 AT_ONCE = RateSchedule()
@@ -101,20 +112,39 @@ def profile_quiet(flow: Flow, trial: Trial, session: SparkSession) -> JobProfile
 def profile_as_is(flow: Flow, trial: Trial, session: SparkSession, at_hand: bool) -> JobProfile:
     """Profile a flow with the records that come to it, or that are all at hand."""
     clock = SystemClock()
-    settings = replace(
-        trial.settings, mode="micro-batch", pace=Pace(interval_s=0.0, max_rows=SIZES[0]),
-        until="end",
-    )  # fmt: skip
     begun_s = clock.steady_s()
-    with run(flow, folder=trial.folder, session=session, settings=settings) as handle:
+    with ExitStack() as stack:
+        # All at once, and by turns: what is learned of each is learned in the same minutes.
+        handles = [stack.enter_context(each) for each in runs_by_store(flow, trial, session)]
         ended = Ended(clock, begun_s, trial)
-        warm_up(handle, ended)
-        warm = len(own_lines(handle))
-        ended = Ended(clock, begun_s, trial, lambda: len(own_lines(handle)) >= warm + LEAST_BATCHES)
-        try_paces(handle, sizes() if at_hand else intervals(), ended)
-    taught = later_half(own_lines(handle)[warm:])
-    kept = [without_arrivals(line) if at_hand else line for line in taught]
-    return profile_of(kept, flow.fingerprint, "micro-batch", handle.lanes)
+        for handle in handles:
+            with turn(handle, alone=len(handles) == 1):
+                warm_up(handle, ended)
+        warm = [len(own_lines(handle)) for handle in handles]
+
+        def seen() -> list[list[BatchLine]]:
+            return [own_lines(each)[count:] for each, count in zip(handles, warm, strict=True)]
+
+        ended = replace(ended, enough=lambda: min(map(len, seen())) >= LEAST_BATCHES)
+        try_paces(handles, sizes() if at_hand else intervals(), ended)
+    lines = sorted((line for own in seen() for line in own), key=lambda line: line.published_s)
+    taught = later_half(lines)
+    told = [without_arrivals(line) if at_hand else line for line in taught]
+    found = profile_of(told, flow.fingerprint, "micro-batch", handles[0].lanes)
+    # That states become more is seen from the first batch on, however slow it was.
+    kept = replace(found.batch.kept_s, held_bytes=Growth())
+    kept = reduce(holding, (line for each in handles for line in own_lines(each)), kept)
+    return replace(found, batch=replace(found.batch, kept_s=kept))
+
+
+def runs_by_store(flow: Flow, trial: Trial, session: SparkSession) -> Iterator[RunHandle]:
+    """A run for each store that is tried; of several each rests until it has its turn."""
+    stores = stores_tried(flow, trial.settings)
+    pace = Pace(interval_s=RESTING_S if len(stores) > 1 else 0.0, max_rows=SIZES[0])
+    settings = replace(trial.settings, mode="micro-batch", pace=pace, until="end")
+    for number, store in enumerate(stores):
+        place = trial.folder / str(store) if number else trial.folder
+        yield run(flow, folder=place, session=session, settings=replace(settings, store=store))
 
 
 def later_half(lines: list[BatchLine]) -> list[BatchLine]:
@@ -158,30 +188,52 @@ def intervals() -> list[Pace]:
 def warm_up(handle: RunHandle, ended: Ended) -> None:
     """Let a new JVM get to know the flow, with small batches and with larger ones."""
     for size in (10, 1_000, 10_000):
-        handle.set_pace(max_rows=size)
+        handle.set_pace(interval="0s", max_rows=size)
         wait_batches(handle, WARM_BATCHES // 2, ended, "warm-up")
 
 
-def try_paces(handle: RunHandle, paces: list[Pace], ended: Ended) -> None:
+def try_paces(handles: Sequence[RunHandle], paces: list[Pace], ended: Ended) -> None:
     """Run batches at each pace in turn, over and over, until the time is up.
 
     Every other time with half the readers: what a task costs, and what it spares, is told apart.
     """
-    cores, turn = handle.lanes.cores, 0
-    while handle.active:
-        readers, turn = (cores if turn % 2 == 0 else max(1, cores // 2)), turn + 1
+    cores, rounds = handles[0].lanes.cores, 0
+    while all(handle.active for handle in handles):
+        readers, rounds = (cores if rounds % 2 == 0 else max(1, cores // 2)), rounds + 1
         for place, pace in enumerate(paces):
-            every = f"{pace.interval_s}s"
-            handle.set_pace(interval=every, max_rows=pace.max_rows, readers=readers)
-            clocked = pace.max_rows == EVERYTHING
-            note = f"every {pace.interval_s:g} s" if clocked else f"{pace.max_rows:,} records"
-            often = clocked or (pace.max_rows or 0) < LARGE
-            took_s = wait_batches(handle, BATCHES_EACH if often else 2, ended, note)
-            if took_s is None:
-                return
-            if took_s > LONGEST_BATCH_S:
+            longest_s = 0.0
+            for handle in handles:
+                with turn(handle, alone=len(handles) == 1):
+                    took_s = try_pace(handle, replace(pace, readers=readers), ended)
+                if took_s is None:
+                    return
+                longest_s = max(longest_s, took_s)
+            if longest_s > LONGEST_BATCH_S:
                 del paces[max(place, 1) :]  # the smallest stays: it tells what there is to tell
                 break
+
+
+def try_pace(handle: RunHandle, pace: Pace, ended: Ended) -> float | None:
+    """Run some batches at a pace; how long the last took, or None when the time is up."""
+    every = f"{pace.interval_s}s"
+    handle.set_pace(interval=every, max_rows=pace.max_rows, readers=pace.readers)
+    clocked = pace.max_rows == EVERYTHING
+    note = f"every {pace.interval_s:g} s" if clocked else f"{pace.max_rows:,} records"
+    often = clocked or (pace.max_rows or 0) < LARGE
+    return wait_batches(handle, BATCHES_EACH if often else 2, ended, note)
+
+
+@contextmanager
+def turn(handle: RunHandle, alone: bool) -> Iterator[None]:
+    """A while in which a run has the machine; one that is not alone rests from then on."""
+    yield
+    if alone or not handle.active:
+        return
+    handle.set_pace(interval=f"{RESTING_S}s")
+    SystemClock().sleep(DECIDED_S)
+    checkpoint = checkpoint_of(handle.folder, handle.flow.sinks[0])
+    while handle.active and unfinished(checkpoint):
+        handle.wait(LOOK_S)
 
 
 def wait_batches(handle: RunHandle, count: int, ended: Ended, note: str) -> float | None:

@@ -8,7 +8,10 @@ from pathlib import Path
 
 from headway.engine.spark.run import RunHandle
 from headway.engine.spark.settings import Settings
+from headway.engine.spark.stores import PROVIDER, store_of
+from headway.flow.graph import Flow
 from headway.measure.batches import BatchLine
+from headway.measure.costs.stores import STORES, Store
 from headway.measure.moments import ARRIVALS
 
 
@@ -27,6 +30,14 @@ class Trial:
     folder: Path
     told: Callable[[float, str], None] = lambda gone_s, note: None
     said: Callable[[str], None] = lambda why: None
+
+
+def stores_tried(flow: Flow, settings: Settings) -> tuple[Store | None, ...]:
+    """The stores that a trial lets states rest in: all, unless there are none or one was chosen."""
+    if not flow.stateful():
+        return (None,)
+    chosen = settings.store or store_of(settings.spark.get(PROVIDER, ""))
+    return (chosen,) if chosen else STORES
 
 
 def own_lines(handle: RunHandle) -> list[BatchLine]:

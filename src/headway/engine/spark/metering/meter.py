@@ -182,6 +182,7 @@ class GateMeter(Meter):
             phases=phases,
             moments=self._moments(ranges, published.at_us - decided.at_us) if phases else {},
             work=work_of(progress, self.glances, self.kind) if phases else {},
+            store=self.kind.store,
         )
 
     def _latencies(

@@ -7,6 +7,7 @@ from typing import Any
 
 from headway.engine.spark.metering.published import Published
 from headway.engine.spark.metering.stages import Glances
+from headway.measure.costs.stores import Store
 from headway.measure.phases import Timeline
 
 
@@ -16,10 +17,14 @@ class StateKind:
 
     by_bucket  a pair keeps them by the bucket: of its keys Spark knows nothing
     window_s   from one window to the next, 0 without windows
+    store      where they rest; None where there are none, or in a store that is not headway's
+    heap_bytes the heap of all that run tasks
     """
 
     by_bucket: bool = False
     window_s: float = 0.0
+    store: Store | None = None
+    heap_bytes: float = 0.0
 
 
 def work_of(
@@ -30,6 +35,8 @@ def work_of(
     states, found = progress["stateOperators"], dict[str, float]()
     if states:
         found["memory_bytes"] = sum(each.get("memoryUsedBytes", 0) for each in states)
+    if states and kind.heap_bytes:
+        found["heap_bytes"] = kind.heap_bytes
     if kind.window_s:
         found["window_s"] = kind.window_s
     if states and not kind.by_bucket:

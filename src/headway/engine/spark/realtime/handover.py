@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from headway.engine.spark.gate.offset_log import NO_OFFSET, parse_offsets, read_numbered
+from headway.engine.spark.gate.offset_log import NO_OFFSET, numbered, parse_offsets, read_numbered
 from headway.engine.topics.port import Position
 from headway.engine.topics.spool import write_durably
 
@@ -18,7 +18,7 @@ LOOKED_AT = 2  # Spark reads the last offset, and the one before it to tell the 
 
 def unfinished(checkpoint: Path) -> bool:
     """Whether a batch was decided and not completed: real-time mode would forget the decision."""
-    decided, done = read_numbered(checkpoint / "offsets"), read_numbered(checkpoint / "commits")
+    decided, done = numbered(checkpoint / "offsets"), numbered(checkpoint / "commits")
     return bool(decided) and max(decided) > max(done, default=-1)
 
 

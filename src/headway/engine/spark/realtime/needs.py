@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Mapping
@@ -12,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from headway.engine.kafka.client import partitions_of
 from headway.engine.kafka.jars import connector_jars, kafka_home
-from headway.engine.spark.gate.offset_log import read_numbered
+from headway.engine.spark.gate.offset_log import settings_in
 from headway.engine.spark.settings import Settings
 from headway.errors import SessionError
 from headway.flow.graph import Flow
@@ -96,11 +95,7 @@ def set_shuffle(spark: SparkSession, knobs: RealTime) -> None:
 
 def reducers(checkpoint: Path, otherwise: int) -> int:
     """How many tasks reduce: as many as the checkpoint has states, or a number for a new one."""
-    decided = read_numbered(checkpoint / "offsets")
-    if not decided:
-        return otherwise
-    about = json.loads(decided[max(decided)].split("\n")[1])
-    return int(about.get("conf", {}).get(PARTITIONS, otherwise))
+    return int(settings_in(checkpoint).get(PARTITIONS, otherwise))
 
 
 def slots_needed(part: Flow, tasks: int) -> int:

@@ -33,6 +33,7 @@ from headway.engine.spark.realtime.stamps import mapped
 from headway.engine.spark.realtime.write import kafka_rows
 from headway.engine.spark.session import set_for_now
 from headway.engine.spark.settings import Settings
+from headway.engine.spark.stores import told_of
 from headway.errors import FlowError, RunError, SessionError
 from headway.flow.graph import Flow
 from headway.flow.steps import Reduce, Sink, Source
@@ -72,6 +73,7 @@ class RealTimeQuery(StartedQuery):
         leave_positions(checkpoint)
         self.meter = RealTimeMeter(self.sink, folder, arrivals, self._admissions, self._knobs)
         state = stateful_step(part)
+        self._store = settings.store if state is not None else None
         self._keys = state.key if isinstance(state, Reduce) else ()
         self._windowed = state is not None and state.window is not None
         self.slots = 0  # tasks that run at the same time
@@ -106,6 +108,7 @@ class RealTimeQuery(StartedQuery):
             timed: Any = writer.trigger
             writer = timed(realTime=f"{millis} milliseconds")
             settings = {PARTITIONS: str(self._knobs.tasks), SHORTEST: str(min(millis, UNASKED_MS))}
+            settings |= told_of(self._store, self._folder.checkpoint(self.sink))
             settings |= planned_quickly(self._spark, self._knobs.makes_code)
             with set_for_now(self._spark, settings):
                 self._query = writer.start()
