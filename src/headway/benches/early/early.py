@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from headway.benches.options import Bar, BenchOptions, progress
-from headway.engine.early.proving.library import Library, swelling
+from headway.engine.early.proving.library import Library, beginning_small
 from headway.engine.early.proving.race import Race, Timed
 from headway.engine.spark.session import open_session
 from headway.workloads.tpch.data import make_tables
@@ -21,7 +21,7 @@ FEW, MANY = 10, 100  # points; tables are annotated for each
 # anything is timed, each question is asked so often for its first answer.
 WARM_UP = 5
 # And then so many times in each way: later chunks are other plans than the first.
-LEFT_OUT = 3
+LEFT_OUT = 2
 DRAWN = 5  # queries that a default run asks at many points, too, and again at each of few
 
 
@@ -66,7 +66,7 @@ class Contest:
         self.name, self._race, self._bar, self._drawn = name, race, bar, drawn
         self._sql = query(name)
         points = (FEW, MANY) if drawn else (FEW,)
-        self._tables = {n: library.open(KEYS[name], n, swelling) for n in points}
+        self._tables = {n: library.open(KEYS[name], n, beginning_small) for n in points}
         self._full: list[float] = []
         self._few: list[Timed] = []
         self._many: list[Timed] = []

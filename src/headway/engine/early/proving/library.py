@@ -13,7 +13,7 @@ from headway.engine.early.sources import read_source
 from headway.engine.early.storage import MANIFEST, Stored, annotate, open_stored
 
 START = Sampling("start", points=1)
-SWELLS = 8  # times as many tuples as the first point brings the last one of a sample that swells
+FIRST = 0.01  # of all tuples, at the first point of a sample that begins small
 
 
 def growing(column: str, points: int) -> Sampling:
@@ -21,9 +21,9 @@ def growing(column: str, points: int) -> Sampling:
     return Sampling("key", (column,), points)
 
 
-def swelling(column: str, points: int) -> Sampling:
-    """As growing, but each point brings more tuples than the one before it."""
-    return Sampling("key", (column,), points, growth=SWELLS ** (1 / max(1, points - 1)))
+def beginning_small(column: str, points: int) -> Sampling:
+    """As growing, but the first point brings few tuples, so that its answer comes soon."""
+    return Sampling("key", (column,), points, first=min(FIRST, 1 / (points + 1)))
 
 
 def mixed(column: str, points: int) -> Sampling:
