@@ -79,12 +79,14 @@ def test_a_store_that_is_left_out_is_named_with_the_reason() -> None:
     assert choose_stores(Stores(), None) == ((None,), ())  # nobody has told: no states
 
 
-def test_only_memory_is_known_and_does_not_fit_so_nothing_is_planned_in_micro_batch() -> None:
+def test_where_only_memory_is_known_and_does_not_fit_states_rest_in_rocksdb() -> None:
     grown = stored(per_doubling=2.0)
     heap = Stores({"memory": grown.batch.kept_s.fits["memory"]})
     space = space_of(replace(grown, batch=replace(grown.batch, kept_s=heap)), MODES, 2)
-    assert (space.modes, space.stores) == (("real-time",), ())
-    assert len(space.left_out) == 2
+    assert (space.modes, space.stores) == (MODES, ("rocksdb",))
+    assert len(space.left_out) == 1
+    own, pooled = space.profile.batch_s(1e4, 2, "rocksdb"), space.profile.batch_s(1e4, 2)
+    assert own == pooled  # what is known of any store
 
 
 def test_a_checkpoint_keeps_its_store_and_memory_has_one_mode() -> None:

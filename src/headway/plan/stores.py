@@ -49,7 +49,8 @@ def choose_stores(
     """The stores that a plan may choose from, and why others are left out.
 
     A checkpoint keeps the store that it was `begun` with. Where no store was seen, the flow holds
-    no states, or nobody has told: then there is nothing to choose.
+    no states, or nobody has told: then there is nothing to choose. Where states may rest in none
+    of those that were seen, RocksDB is there for states of any size.
     """
     if begun is not None:
         return (begun,), ()
@@ -63,11 +64,12 @@ def choose_stores(
     }
     if "memory" in known and (why := why_not_in_memory(costs)) is not None:
         reasons["memory"] = why
+        reasons.pop("rocksdb", None)
     left_out = tuple(
         f"states in {STORE_NAMES[store]} are not considered: {why}"
         for store, why in reasons.items()
     )
-    return tuple(store for store in known if store not in reasons), left_out
+    return tuple(store for store in STORES if store not in reasons), left_out
 
 
 def memory_text(costs: Stores) -> str:

@@ -17,6 +17,7 @@ from headway.engine.early.ask import ask, progress
 from headway.engine.early.evaluate import SqlPlan
 from headway.engine.early.opening import PLAIN, Clusters, _opened, keep_open
 from headway.engine.early.storage import Stored, open_stored, view_upto
+from headway.engine.early.views import session_beside
 from headway.errors import QueryError
 from headway.measure.costs.lanes import Lanes
 
@@ -102,7 +103,17 @@ def test_a_point_by_itself_is_joined_as_it_lies(spark: SparkSession, tmp_path: P
 
 LESS = {
     "as it stands": ("SELECT k, count(*) AS n FROM t GROUP BY k ORDER BY n", True),
-    "ties told apart": ("SELECT v FROM t ORDER BY v LIMIT 3", True),
+    "ties told apart": ("SELECT v, k, w FROM t ORDER BY w LIMIT 3", True),
+    "ties of all columns": ("SELECT * FROM t ORDER BY w LIMIT 3", False),
+    "any three": ("SELECT * FROM t LIMIT 3", False),
+    "names that are no names": ("SELECT v + 1, k FROM t ORDER BY w LIMIT 3", False),
+    "a cut of several": ("SELECT v FROM t UNION ALL SELECT k FROM t LIMIT 3", False),
+    "a cut below": ("SELECT count(*) AS n FROM (SELECT w FROM t LIMIT 3) WHERE w = 1", False),
+    "the rest": ("SELECT v FROM t OFFSET 3", False),
+    "sets of groups, none": ("SELECT count(*) AS n FROM t WHERE v > 999 GROUP BY ROLLUP(k)", False),
+    "twice the same": ("SELECT v, v FROM t", True),
+    "a comment": ("SELECT v FROM t -- of all", True),
+    "a table of its own": ("WITH u AS (SELECT max(v) AS m FROM t) SELECT m FROM u", True),
     "sums of floats": ("SELECT k, sum(CAST(v AS DOUBLE)) AS s FROM t GROUP BY k", False),
     "ordered by what is not shown": ("SELECT v FROM t ORDER BY k", False),
     "values within values": ("SELECT k, array(1, 2) AS a FROM t", False),
@@ -115,13 +126,18 @@ def test_the_first_point_is_asked_as_the_user_asks_where_that_is_the_same(
     spark: SparkSession, tmp_path: Path, case: str
 ) -> None:
     sql, as_asked = LESS[case]
-    stored = progress(keyed(spark, 100), by="k", points=3, folder=tmp_path / "t")
-    asking = ask(sql, {"t": stored}, spark=spark)
-    assert isinstance(asking.plan, SqlPlan)
-    assert asking.plan.as_asked == as_asked
-    by_rules = list(ask(sql, {"t": stored}, chunk=3, spark=spark))
-    told = [answer.fingerprint for answer in asking]
-    assert told == [answer.fingerprint for answer in by_rules]
+    rows = keyed(spark, 100).selectExpr("*", "v % 3 AS w")
+    leaving = Sampling("key", ("k",), 6, stay=3)
+    for name, by in (("stay", "k"), ("leave", leaving)):
+        stored = progress(rows, by=by, points=6, folder=tmp_path / name)
+        for points in (6, 3):
+            asking = ask(sql, {"t": stored}, points=points, spark=spark)
+            assert isinstance(asking.plan, SqlPlan)
+            assert asking.plan.as_asked == as_asked
+            told = [answer.fingerprint for answer in asking]
+            assert told[0] == next(iter(asking)).fingerprint  # and again
+            by_rules = ask(sql, {"t": stored}, points=points, chunk=points, spark=spark)
+            assert told == [answer.fingerprint for answer in by_rules]
 
 
 def test_a_key_that_is_joined_and_grouped_by_is_not_shuffled(
@@ -268,3 +284,18 @@ def test_a_function_of_the_users_takes_no_name_of_sparks(spark: SparkSession) ->
     beside.udf.register("hash", lambda key: 7, "int")
     (row,) = beside.sql("SELECT hash(1L) AS found").collect()
     assert row["found"] == -1712319331  # as shuffles have it: files are named by it
+
+
+def test_a_union_of_what_lies_apart_alike_has_the_tasks_of_one_side(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    stored = progress(keyed(spark, 100), by="k", points=3, folder=tmp_path / "t")
+    session = session_beside(spark)
+    slices = (view_upto(session, stored, point, point) for point in range(3))
+    united = session.sql(" UNION ALL ".join(f"SELECT * FROM {one}" for one in slices))
+    assert united.rdd.getNumPartitions() == stored.clusters.count
+    session.conf.set("spark.sql.unionOutputPartitioning", "false")
+    united = session.sql(
+        " UNION ALL ".join(f"SELECT * FROM {view_upto(session, stored, p, p)}" for p in range(3))
+    )
+    assert united.rdd.getNumPartitions() == 3 * stored.clusters.count

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from headway.measure.batches import BatchLine
-from headway.measure.costs.batches import tasks_s
+from headway.measure.costs.batches import held_anew, tasks_s
 from headway.measure.costs.lanes import Lanes
 from headway.measure.costs.profile import JobProfile, load_profile, profile_of
 from headway.measure.costs.stores import Store
@@ -51,6 +51,18 @@ def test_each_store_has_a_cost_of_its_own() -> None:
     assert tasks_s(learned.batch, 1_000, "rocksdb") == pytest.approx(0.3, rel=0.01)
     assert tasks_s(learned.batch, 1_000, "memory") == pytest.approx(0.1, rel=0.01)
     assert learned.batch.line("map", 2, "memory") == learned.batch.line("map", 2, "rocksdb")
+
+
+def test_records_that_come_again_do_not_tell_how_states_grow() -> None:
+    sizes = [1_000] * 64
+    made = [
+        replace(line, work=line.work | {"memory_bytes": 100.0 * min(1_000 * (n + 1), 8_000)})
+        for n, line in enumerate(lines(sizes, "memory", 0.1))
+    ]
+    fooled = held_anew(stored().batch.kept_s, made, float("inf")).held_bytes
+    right = held_anew(stored().batch.kept_s, made, 8_000).held_bytes
+    assert fooled.at(8e6) < 2e6
+    assert right.at(8e6) > 4e8  # a hundred bytes for each record
 
 
 def test_a_store_that_was_not_seen_is_taken_to_cost_what_others_do() -> None:

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 from sqlglot import exp
 
-from headway.early.algebra import Call, Group, Node, Output, Project, Term, Union
+from headway.early.algebra import (
+    Call,
+    Condition,
+    Group,
+    Inner,
+    Node,
+    Output,
+    Project,
+    Term,
+    Union,
+)
 from headway.early.read.scope import DIALECT, Scope, as_term, flat, flatten
 from headway.errors import NoRule
 from headway.flow.sql import AGGREGATES, function_name
@@ -211,7 +221,10 @@ def by_sets(
     extracted: Extracted,
     scope: Scope,
 ) -> tuple[Node, list[exp.Expr]]:
-    """One group for each set, the keys that it leaves out as NULL, and all of them together."""
+    """One group for each set, the keys that it leaves out as NULL, and all of them together.
+
+    Of several sets the one without keys is answered only where there are rows, as in Spark.
+    """
     marks = {key.name: scope.names.new("left_out") for key in every}
     names = (
         *(key.name for key in every),
@@ -223,9 +236,17 @@ def by_sets(
         shown = [Output(k.name, as_term(flat(k.name)) if k in keys else NULL) for k in every]
         shown += [Output(call.name, as_term(flat(call.name))) for call in extracted.calls]
         shown += [Output(marks[key.name], ZERO if key in keys else ONE) for key in every]
-        parts.append(Project(Group(child, keys, tuple(extracted.calls)), tuple(shown)))
+        group = Group(child, keys, tuple(extracted.calls))
+        parts.append(Project(group if keys else where_any(group, scope), tuple(shown)))
     trees = [told(tree, marks, every) for tree in extracted.trees]
     return Union(tuple(parts), names), trees
+
+
+def where_any(group: Group, scope: Scope) -> Node:
+    """A group without keys, if any row is in it."""
+    name = scope.names.new("rows")
+    counted = replace(group, calls=(*group.calls, Call(name, "count", None, "COUNT(*)")))
+    return Inner((counted,), (Condition(Term(f"`{name}` > 0", frozenset({name}))),))
 
 
 NULL, ZERO, ONE = (Term(text, frozenset()) for text in ("NULL", "0Y", "1Y"))

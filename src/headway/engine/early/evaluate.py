@@ -23,7 +23,7 @@ from headway.early.relation import AS_IT_WAS, Known, Relation, Step
 from headway.engine.early.answers import Shape, order_by
 from headway.engine.early.states import States
 from headway.engine.early.storage import type_text
-from headway.engine.early.views import Job, Tables, analysed, collected, understood
+from headway.engine.early.views import Job, Tables, analysed, anew, collected, understood
 from headway.errors import NoRule, QueryError
 
 NESTED = (ArrayType, MapType, StructType)
@@ -35,12 +35,13 @@ class SqlPlan:
 
     `single` answers one point, whose tuples are all there. A query that the algebra lacks is
     recomputed at each point; `missing` says what it lacks. `asked` is the question as Spark
-    understands it, over the tuples of the first point where tables are at rest.
+    understands it, and if it is `at_first` over the tuples of the first point.
     """
 
     tables: Tables
     sql: str
     asked: DataFrame = field(compare=False)
+    at_first: bool
     query: Query | None = None
     single: Relation | None = None
     missing: str = ""
@@ -108,7 +109,7 @@ class SqlPlan:
         left out is what Spark makes otherwise than our rules do (values within values may be null
         or not), and what is ordered by columns that are not shown.
         """
-        if self.query is None or self.single is None or not self.tables.at_rest:
+        if self.query is None or self.single is None or not self.at_first:
             return False
         if any(isinstance(one.dataType, NESTED) for one in self.schema):
             return False
@@ -124,7 +125,7 @@ class SqlPlan:
     def frame(self, chunk: Chunk) -> DataFrame:
         """The rows of all answers of a chunk with their intervals, not computed yet."""
         if chunk.last == 0 and self.as_asked:
-            return numbered(self.asked)
+            return lasting(anew(self.asked), 0, FOREVER)
         if self.query is None or self.single is None:
             parts = [recomputed(self.tables, self.sql, point) for point in chunk.points]
             return reduce(DataFrame.unionAll, parts)
@@ -147,7 +148,7 @@ class SqlPlan:
         """
         point = chunk.last
         if point == 0 and self.as_asked:
-            return Job(self.asked, point)
+            return Job(anew(self.asked), point)
         one = self.single is not None and chunk.first == point
         if self.single is not None and one and (point == 0 or self.many.forgets):
             asked = typed(self.single, self.schema)
@@ -190,13 +191,13 @@ def plan_question(tables: Tables, sql: str) -> SqlPlan:
     """
     with ThreadPoolExecutor(1) as beside:  # Spark reads it meanwhile, and its complaints come first
         ours = beside.submit(our_reading, tables, sql)
-        asked = understood(tables, sql)
+        asked = understood(tables, sql)  # and if it is over the tuples of the first point
     try:
-        return SqlPlan(tables, sql, asked, *ours.result())
+        return SqlPlan(tables, sql, *asked, *ours.result())
     except NoRule as missing:
-        return SqlPlan(tables, sql, asked, missing=str(missing))
+        return SqlPlan(tables, sql, *asked, missing=str(missing))
     except QueryError as misread:
-        return SqlPlan(tables, sql, asked, missing=f"our reading of it: {misread}")
+        return SqlPlan(tables, sql, *asked, missing=f"our reading of it: {misread}")
 
 
 def our_reading(tables: Tables, sql: str) -> tuple[Query, Relation]:
@@ -209,15 +210,13 @@ def our_reading(tables: Tables, sql: str) -> tuple[Query, Relation]:
     return query, lower_query(query, known_of(tables, query, contracts))
 
 
-def numbered(rows: DataFrame) -> DataFrame:
-    """Rows of the first point as all answers have them: columns by number, and their progress."""
+def lasting(rows: DataFrame, start: int, end: int) -> DataFrame:
+    """Rows that hold from one point to another, as all answers have them: columns by number."""
     named = rows.toDF(*(f"c{n}" for n in range(len(rows.columns))))
-    return named.select("*", F.lit(0).alias(FROM), F.lit(FOREVER).alias(UNTIL))
+    return named.select("*", F.lit(start).alias(FROM), F.lit(end).alias(UNTIL))
 
 
 def recomputed(tables: Tables, sql: str, point: int) -> DataFrame:
     """One point by itself, over its tuples: always right, only slower."""
     rows = analysed(tables.session, tables.stabbed(totally_ordered(sql), point))
-    until = point + 1 if point < tables.points - 1 else FOREVER
-    named = rows.toDF(*(f"c{n}" for n in range(len(rows.columns))))
-    return named.select("*", F.lit(point).alias(FROM), F.lit(until).alias(UNTIL))
+    return lasting(rows, point, point + 1 if point < tables.points - 1 else FOREVER)

@@ -17,7 +17,7 @@ from pyspark.sql.types import StructType
 from headway.early.chunks import Chunk, Size
 from headway.early.contracts import Contract
 from headway.early.progress import FOREVER, FROM, UNTIL
-from headway.early.read.total import totally_ordered
+from headway.early.read.total import stands_as_it_is, totally_ordered
 from headway.early.relation import FIRST, LAST, quoted
 from headway.engine.early.storage import Stored, first_line, type_text
 from headway.engine.spark.session import UNADORNED, lanes_of
@@ -272,19 +272,20 @@ def told_when_run() -> Iterator[None]:
         raise RunError(f"the query failed while it ran: {said}") from error
 
 
-def understood(tables: Tables, sql: str) -> DataFrame:
-    """The question as Spark understands it, over the tuples of the first point if they are there.
+def understood(tables: Tables, sql: str) -> tuple[DataFrame, bool]:
+    """The question as Spark understands it, and whether that is over the tuples of the first point.
 
-    Refuses what is not one fact.
+    Else it is over none, and says what the columns are. Refuses what is not one fact.
     """
-    frame = first_point(tables, sql) or analysed(tables.session, tables.unread(sql))
+    first = first_point(tables, sql)
+    frame = analysed(tables.session, tables.unread(sql)) if first is None else first
     plan: Any = frame._jdf.queryExecution().analyzed()
     if not plan.deterministic():
         raise QueryError(
             "the query uses a function that is not deterministic, so its early answers could not "
             "be repeated; mark the function as deterministic or take it out"
         )
-    return frame
+    return frame, first is not None
 
 
 def first_point(tables: Tables, sql: str) -> DataFrame | None:
@@ -295,8 +296,17 @@ def first_point(tables: Tables, sql: str) -> DataFrame | None:
     if not tables.at_rest:
         return None
     with suppress(QueryError):
-        return analysed(tables.session, tables.stabbed(totally_ordered(sql), 0))
+        if stands_as_it_is(sql):
+            return analysed(tables.session, tables.stabbed(totally_ordered(sql), 0))
     return None
+
+
+def anew(frame: DataFrame) -> DataFrame:
+    """The same query, not run yet: it keeps nothing of another run, and no failure of one."""
+    session = frame.sparkSession
+    dataset = session._jvm.org.apache.spark.sql.classic.Dataset  # type: ignore[union-attr]
+    plan: Any = frame._jdf.queryExecution().analyzed()
+    return DataFrame(dataset.ofRows(session._jsparkSession, plan), session)
 
 
 def common_points(stored: Mapping[str, Source]) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from math import log2
 from typing import Any, TypeVar
 
@@ -308,6 +309,17 @@ def holding(kept: Stores, line: BatchLine) -> Stores:
         return kept
     records, heap_bytes = line.account.get("answered", 0), line.work.get("heap_bytes", 0.0)
     return kept.holding(records, line.work["memory_bytes"], heap_bytes)
+
+
+def held_anew(kept: Stores, lines: Iterable[BatchLine], unlike: float) -> Stores:
+    """Costs by store, with how states become more as some batches tell, and nothing else.
+
+    After `unlike` records they are the same ones again: states that stay as many then would grow
+    with records that are new.
+    """
+    bare = replace(kept, held_bytes=Growth())
+    fresh = (line for line in lines if line.account.get("answered", 0) <= unlike)
+    return reduce(holding, fresh, bare)
 
 
 def tasks_s(costs: BatchCosts, rows: float, store: Store | None) -> float:

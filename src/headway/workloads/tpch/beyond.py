@@ -15,6 +15,9 @@ BEYOND: dict[str, str] = {
           sum(DISTINCT l_linenumber) AS numbers
         FROM lineitem GROUP BY l_shipmode""",
     "count_distinct_of_all": "SELECT count(DISTINCT l_partkey) AS parts FROM lineitem",
+    "rollup_of_none": """
+        SELECT o_orderstatus, count(*) AS orders FROM orders
+        WHERE o_totalprice < 0 GROUP BY ROLLUP (o_orderstatus)""",
     "rollup": """
         SELECT o_orderstatus, o_orderpriority, grouping(o_orderpriority) AS is_total,
           count(*) AS n, sum(o_totalprice) AS total

@@ -9,8 +9,9 @@ from pyspark.sql import SparkSession
 
 import headway as hw
 from headway.engine.spark.learning.profiling import answering_nobody, later_half, profile_flow
-from headway.engine.spark.learning.trial import Trial
+from headway.engine.spark.learning.trial import Trial, stores_tried
 from headway.errors import FlowError
+from headway.flow.graph import together
 from headway.measure.costs.profile import load_profile
 from headway.measure.costs.stores import STORES
 from headway.testing.logs import made_lines
@@ -62,3 +63,13 @@ def test_the_first_half_of_a_trial_is_warm_up_if_enough_is_left() -> None:
     assert later == lines[-len(later) :]
     assert later_half(lines[:20]) == lines[:20]
     assert later_half([]) == []
+
+
+def test_states_of_several_parts_are_not_tried_in_memory() -> None:
+    records = hw.replay(Keyed(keys=5), rate=1)
+    one, other = (
+        records.key("key").reduce(n="count(*)").to(f"parquet:{name}", name=name) for name in "ab"
+    )
+    assert stores_tried(one, hw.Settings()) == ("rocksdb", "memory")
+    assert stores_tried(one, hw.Settings(store="memory")) == ("memory",)
+    assert stores_tried(together(one, other), hw.Settings()) == ("rocksdb",)

@@ -55,11 +55,11 @@ class FrameQuery(BatchQuery):
             .trigger(processingTime=f"{millis} milliseconds")
             .foreachBatch(self._publish)
         )
+        self.meter.kind = self._kind_of_states(self._spark)
         try:
             self._start(self._spark, writer, {CLOSING: "true"})
         except AnalysisException as error:
             raise refused(error) from error
-        self.meter.kind = self._kind_of_states(self._spark)
         context, group = self._spark.sparkContext, self.run_id
         if self._phases:
             self.meter.glances = Glances(lambda: stages_of(context, group), self._clock)

@@ -86,13 +86,13 @@ class GatedQuery(BatchQuery):
             .queryName(f"{self.sink.name}-{self._folder.run}")
             .foreachBatch(self._publish)
         )
+        self.meter.kind = self._kind_of_states(self._spark)
         try:
             query = self._start(self._spark, writer, {})
         except AnalysisException as error:
             # Some operators are judged only when the query starts.
             raise refused(error) from error
         context, group = self._spark.sparkContext, self.run_id
-        self.meter.kind = self._kind_of_states(self._spark)
         if self._phases:
             self.meter.glances = Glances(lambda: stages_of(context, group), self._clock)
         execution = query._jsq.streamingQuery()

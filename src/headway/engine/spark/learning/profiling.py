@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from functools import reduce
+from math import inf
 
 import pyarrow as pa
 from confluent_kafka import KafkaException
@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 
 from headway.clock import Clock, SystemClock
 from headway.engine.spark.folder import checkpoint_of
-from headway.engine.spark.learning.copies import copied, filled, resendable
+from headway.engine.spark.learning.copies import SAMPLED, copied, filled, resendable
 from headway.engine.spark.learning.streaming import profile_stream, streams
 from headway.engine.spark.learning.trial import (
     Trial,
@@ -37,8 +37,7 @@ from headway.flow.topics import (
 )
 from headway.keep.pacing import Pace
 from headway.measure.batches import BatchLine
-from headway.measure.costs.batches import holding
-from headway.measure.costs.fits import Growth
+from headway.measure.costs.batches import held_anew
 from headway.measure.costs.profile import JobProfile, profile_of
 
 SIZES = (10, 100, 1_000, 10_000, 100_000, 1_000_000)
@@ -100,7 +99,8 @@ def profile_batches(flow: Flow, trial: Trial, session: SparkSession) -> JobProfi
             return profile_quiet(flow, trial, session)
         with filled(flow, copy, AT_ONCE, FILLED):
             trial.told(0.0, f"{FILLED:,} records made ready")
-        return replace(profile_as_is(copy, trial, session, True), flow=flow.fingerprint)
+        found = profile_as_is(copy, trial, session, True, SAMPLED)
+        return replace(found, flow=flow.fingerprint)
 
 
 def profile_quiet(flow: Flow, trial: Trial, session: SparkSession) -> JobProfile:
@@ -109,8 +109,13 @@ def profile_quiet(flow: Flow, trial: Trial, session: SparkSession) -> JobProfile
     return replace(found, flow=flow.fingerprint)
 
 
-def profile_as_is(flow: Flow, trial: Trial, session: SparkSession, at_hand: bool) -> JobProfile:
-    """Profile a flow with the records that come to it, or that are all at hand."""
+def profile_as_is(
+    flow: Flow, trial: Trial, session: SparkSession, at_hand: bool, unlike: float = inf
+) -> JobProfile:
+    """Profile a flow with the records that come to it, or that are all at hand.
+
+    After `unlike` records they are the same ones again, which bring no states that are new.
+    """
     clock = SystemClock()
     begun_s = clock.steady_s()
     with ExitStack() as stack:
@@ -132,8 +137,8 @@ def profile_as_is(flow: Flow, trial: Trial, session: SparkSession, at_hand: bool
     told = [without_arrivals(line) if at_hand else line for line in taught]
     found = profile_of(told, flow.fingerprint, "micro-batch", handles[0].lanes)
     # That states become more is seen from the first batch on, however slow it was.
-    kept = replace(found.batch.kept_s, held_bytes=Growth())
-    kept = reduce(holding, (line for each in handles for line in own_lines(each)), kept)
+    every = (line for each in handles for line in own_lines(each))
+    kept = held_anew(found.batch.kept_s, every, unlike)
     return replace(found, batch=replace(found.batch, kept_s=kept))
 
 

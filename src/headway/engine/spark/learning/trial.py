@@ -33,11 +33,27 @@ class Trial:
 
 
 def stores_tried(flow: Flow, settings: Settings) -> tuple[Store | None, ...]:
-    """The stores that a trial lets states rest in: all, unless there are none or one was chosen."""
+    """The stores that a trial lets states rest in: all, unless there are none or one was chosen.
+
+    A trial looks at the first sink. Where several parts of a flow keep states, how much of the heap
+    they would take together is not seen, so they are not tried in memory.
+    """
     if not flow.stateful():
         return (None,)
     chosen = settings.store or store_of(settings.spark.get(PROVIDER, ""))
-    return (chosen,) if chosen else STORES
+    if chosen:
+        return (chosen,)
+    return STORES if sum(map(keeps_states, parts_of(flow))) == 1 else ("rocksdb",)
+
+
+def parts_of(flow: Flow) -> list[Flow]:
+    """The part of a flow that leads to each of its sinks."""
+    return [flow.part_for(sink) for sink in flow.sinks]
+
+
+def keeps_states(part: Flow) -> bool:
+    """Whether anything in a part keeps states."""
+    return bool(part.stateful())
 
 
 def own_lines(handle: RunHandle) -> list[BatchLine]:
