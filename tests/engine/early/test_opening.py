@@ -286,16 +286,15 @@ def test_a_function_of_the_users_takes_no_name_of_sparks(spark: SparkSession) ->
     assert row["found"] == -1712319331  # as shuffles have it: files are named by it
 
 
+@pytest.mark.parametrize("at_once", [True, False])
 def test_a_union_of_what_lies_apart_alike_has_the_tasks_of_one_side(
-    spark: SparkSession, tmp_path: Path
+    spark: SparkSession, tmp_path: Path, at_once: bool
 ) -> None:
     stored = progress(keyed(spark, 100), by="k", points=3, folder=tmp_path / "t")
     session = session_beside(spark)
-    slices = (view_upto(session, stored, point, point) for point in range(3))
-    united = session.sql(" UNION ALL ".join(f"SELECT * FROM {one}" for one in slices))
-    assert united.rdd.getNumPartitions() == stored.clusters.count
-    session.conf.set("spark.sql.unionOutputPartitioning", "false")
-    united = session.sql(
-        " UNION ALL ".join(f"SELECT * FROM {view_upto(session, stored, p, p)}" for p in range(3))
-    )
-    assert united.rdd.getNumPartitions() == 3 * stored.clusters.count
+    session.conf.set("spark.sql.unionOutputPartitioning", str(at_once).lower())
+    views = [view_upto(session, stored, point, point) for point in range(3)]
+    parts = [f"SELECT k, count(*) AS n FROM {view} GROUP BY k" for view in views]
+    united = session.sql(" UNION ALL ".join(parts))
+    sides = 1 if at_once else 3
+    assert united.rdd.getNumPartitions() == sides * stored.clusters.count
