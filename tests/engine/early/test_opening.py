@@ -17,7 +17,6 @@ from headway.engine.early.ask import ask, progress
 from headway.engine.early.evaluate import SqlPlan
 from headway.engine.early.opening import PLAIN, Clusters, _opened, keep_open
 from headway.engine.early.storage import Stored, open_stored, view_upto
-from headway.engine.early.views import session_beside
 from headway.errors import QueryError
 from headway.measure.costs.lanes import Lanes
 
@@ -284,17 +283,3 @@ def test_a_function_of_the_users_takes_no_name_of_sparks(spark: SparkSession) ->
     beside.udf.register("hash", lambda key: 7, "int")
     (row,) = beside.sql("SELECT hash(1L) AS found").collect()
     assert row["found"] == -1712319331  # as shuffles have it: files are named by it
-
-
-@pytest.mark.parametrize("at_once", [True, False])
-def test_a_union_of_what_lies_apart_alike_has_the_tasks_of_one_side(
-    spark: SparkSession, tmp_path: Path, at_once: bool
-) -> None:
-    stored = progress(keyed(spark, 100), by="k", points=3, folder=tmp_path / "t")
-    session = session_beside(spark)
-    session.conf.set("spark.sql.unionOutputPartitioning", str(at_once).lower())
-    views = [view_upto(session, stored, point, point) for point in range(3)]
-    parts = [f"SELECT k, count(*) AS n FROM {view} GROUP BY k" for view in views]
-    united = session.sql(" UNION ALL ".join(parts))
-    sides = 1 if at_once else 3
-    assert united.rdd.getNumPartitions() == sides * stored.clusters.count
