@@ -19,9 +19,9 @@ SENTENCE = "TPC-H early at 10 and at 100 points, against the full query on the s
 FEW, MANY = 10, 100  # points; tables are annotated for each
 # Spark plans each question anew, and Java is quick at it once it has done so many times: before
 # anything is timed, each question is asked so often for its first answer.
-WARM_UP = 5
+WARM_UP = 4
 # And then so many times in each way: later chunks are other plans than the first.
-LEFT_OUT = 2
+LEFT_OUT = 1
 DRAWN = 5  # queries that a default run asks at many points, too, and again at each of few
 
 
