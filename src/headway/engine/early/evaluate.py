@@ -149,12 +149,10 @@ class SqlPlan:
         point = chunk.last
         if point == 0 and self.as_asked:
             return Job(anew(self.asked), point)
-        one = self.single is not None and chunk.first == point
-        if self.single is not None and one and (point == 0 or self.many.forgets):
-            asked = typed(self.single, self.schema)
-            text = self.tables.filled(asked, chunk, alone=point > 0)
-            return Job(analysed(self.tables.session, text), point)
-        return Job(self.frame(chunk))
+        if self.single is None or chunk.first < point or (point > 0 and not self.many.forgets):
+            return Job(self.frame(chunk))
+        text = self.tables.filled(typed(self.single, self.schema), chunk, alone=point > 0)
+        return Job(analysed(self.tables.session, text), point)
 
     def compute(self, chunk: Chunk) -> pa.Table:
         """The rows of all answers of a chunk, with their intervals."""

@@ -18,6 +18,7 @@ from headway.engine.spark.gate.offset_log import settings_in
 from headway.engine.spark.settings import Settings
 from headway.errors import CheckpointError
 from headway.flow.graph import Flow
+from headway.flow.steps import Sink
 from headway.measure.costs.stores import STORE_NAMES, Store
 from headway.plan.stores import check_mode_reads
 
@@ -49,6 +50,11 @@ def store_in(checkpoints: Iterable[Path]) -> Store | None:
     return next((store for each in found if (store := store_of(each)) is not None), None)
 
 
+def stateful_sinks(flow: Flow) -> list[Sink]:
+    """The sinks whose parts of a flow keep states."""
+    return [sink for sink in flow.sinks if flow.part_for(sink).stateful()]
+
+
 def with_fixed_store(settings: Settings, flow: Flow, folder: Path) -> Settings:
     """Settings with the store, where it is no choice: a checkpoint's own, or what was asked for.
 
@@ -57,9 +63,7 @@ def with_fixed_store(settings: Settings, flow: Flow, folder: Path) -> Settings:
     """
     if not flow.stateful():
         return replace(settings, store=None)
-    begun = store_in(
-        checkpoint_of(folder, sink) for sink in flow.sinks if flow.part_for(sink).stateful()
-    )
+    begun = store_in(checkpoint_of(folder, sink) for sink in stateful_sinks(flow))
     asked = settings.store or store_of(settings.spark.get(PROVIDER, ""))
     if begun and asked not in (None, begun):
         raise CheckpointError(

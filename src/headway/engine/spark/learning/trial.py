@@ -8,7 +8,7 @@ from pathlib import Path
 
 from headway.engine.spark.run import RunHandle
 from headway.engine.spark.settings import Settings
-from headway.engine.spark.stores import PROVIDER, store_of
+from headway.engine.spark.stores import PROVIDER, stateful_sinks, store_of
 from headway.flow.graph import Flow
 from headway.measure.batches import BatchLine
 from headway.measure.costs.stores import STORES, Store
@@ -43,17 +43,7 @@ def stores_tried(flow: Flow, settings: Settings) -> tuple[Store | None, ...]:
     chosen = settings.store or store_of(settings.spark.get(PROVIDER, ""))
     if chosen:
         return (chosen,)
-    return STORES if sum(map(keeps_states, parts_of(flow))) == 1 else ("rocksdb",)
-
-
-def parts_of(flow: Flow) -> list[Flow]:
-    """The part of a flow that leads to each of its sinks."""
-    return [flow.part_for(sink) for sink in flow.sinks]
-
-
-def keeps_states(part: Flow) -> bool:
-    """Whether anything in a part keeps states."""
-    return bool(part.stateful())
+    return STORES if len(stateful_sinks(flow)) == 1 else ("rocksdb",)
 
 
 def own_lines(handle: RunHandle) -> list[BatchLine]:
