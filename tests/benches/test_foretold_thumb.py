@@ -12,11 +12,13 @@ from headway.benches.foretold.steps import Setting
 from headway.benches.foretold.thumb import (
     BATCHES,
     BEHIND_S,
+    GOALS,
     LONG_REST_S,
     PASSES,
     RACE,
     SETTLING,
     carried,
+    drawn,
     in_order,
     medians,
     race_of,
@@ -79,12 +81,17 @@ def test_a_step_is_as_long_as_some_cycles_of_its_batches() -> None:
     assert hopeless.rest_s == LONG_REST_S > quick.rest_s
 
 
-def test_rules_rest_their_states_where_spark_does_and_in_a_whole_run_in_either_store() -> None:
-    some = rules_at(1e4, BenchOptions())
-    assert {(rule.store, rule.readers) for rule in some} == {("memory", 2)}
-    every = rules_at(1e4, BenchOptions(full=True))
-    assert [rule.store for rule in every] == ["memory"] * 9 + ["rocksdb"] * 9
-    assert len({(rule.interval_s, rule.store) for rule in every}) == 18
+def test_rules_rest_their_states_where_spark_does() -> None:
+    rules = rules_at(1e4, BenchOptions())
+    assert {(rule.store, rule.readers) for rule in rules} == {("memory", 2)}
+    assert len({rule.interval_s for rule in rules}) == 9
+
+
+def test_a_whole_run_has_all_workloads_and_any_other_the_one_that_its_seed_draws() -> None:
+    assert drawn(BenchOptions(full=True)) == list(GOALS)
+    some = [drawn(BenchOptions(seed=seed)) for seed in range(20)]
+    assert {name for names in some for name in names} == set(GOALS)
+    assert {len(names) for names in some} == {1}
 
 
 def test_settings_of_one_store_follow_each_other() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 import subprocess
 import sys
@@ -37,6 +38,14 @@ def test_a_flow_is_data_in_flow_order() -> None:
     assert reduce.key == ("word",)
     assert reduce.window is not None
     assert (reduce.window.size_us, reduce.window.slide_us) == (30_000_000, 10_000_000)
+
+
+def test_a_state_lives_until_its_window_is_final_and_without_windows_for_ever() -> None:
+    keyed = tweets().key("text")
+    windowed = keyed.window("30s", slide="10s", lateness="5s").reduce(n="count(*)").to("console")
+    assert windowed.lives_s == 35.0
+    assert keyed.reduce(n="count(*)").to("console").lives_s == math.inf
+    assert tweets().map("size").to("console").lives_s == math.inf
 
 
 def test_building_a_flow_starts_no_jvm_and_imports_no_spark() -> None:

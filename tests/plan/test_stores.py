@@ -14,7 +14,13 @@ from headway.plan.modes import MODES
 from headway.plan.planner import Plan, make_plan
 from headway.plan.search import Wanted
 from headway.plan.space import space_of
-from headway.plan.stores import check_mode_reads, check_store, choose_stores, why_not_in_memory
+from headway.plan.stores import (
+    check_mode_reads,
+    check_store,
+    choose_stores,
+    memory_text,
+    why_not_in_memory,
+)
 from headway.plan.text import every_figures, plan_figures
 from tests.model.profiles import profile, stored
 
@@ -63,6 +69,19 @@ def test_states_that_would_outgrow_the_heap_do_not_rest_in_memory() -> None:
     assert "more than 10% of a heap of 50.0 MB" in small
     unknown = why_not_in_memory(replace(stored().batch.kept_s, heap_bytes=0.0))
     assert unknown == "how much of the heap they take is not known"
+
+
+def test_states_of_windows_that_close_need_fit_only_at_a_higher_rate() -> None:
+    grown = stored(per_doubling=2.0).batch.kept_s
+    closing = replace(grown, living=2.0**20)
+    assert why_not_in_memory(closing) is None  # 64 MB at eight times the rate
+    assert "8,388,608 records in open windows" in memory_text(closing)
+    small = why_not_in_memory(replace(closing, heap_bytes=500e6))
+    assert small is not None
+    assert "as they grow would take 64.0 MB of 8,388,608 records in open windows" in small
+    young = why_not_in_memory(replace(grown, living=2.0**40))  # no window has closed so far
+    assert young is not None
+    assert "would take 8,000.0 MB of 1,048,576,000 records in open windows" in young
 
 
 def test_a_store_that_is_left_out_is_named_with_the_reason() -> None:

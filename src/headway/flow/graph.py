@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
+from math import inf
 from pathlib import Path
 
 from headway.errors import FlowError
@@ -101,6 +102,14 @@ class Flow:
         """From one window to the next, of the shortest ones; 0 without windows."""
         slide_us = [step.window.slide_us for step in self.stateful() if step.window]
         return min(slide_us, default=0) / 1e6
+
+    @property
+    def lives_s(self) -> float:
+        """How long a state lives until its window is final, at most; endless where some stay."""
+        windows = [step.window for step in self.stateful()]
+        if not windows or not all(windows):
+            return inf
+        return max(each.size_us + each.lateness_us for each in windows if each) / 1e6
 
     @property
     def fingerprint(self) -> str:

@@ -7,8 +7,10 @@ from headway.measure.costs.stores import STORE_NAMES, STORES, Store, Stores
 from headway.plan.modes import Mode
 
 # States in memory are more with each new key, and cannot move to disk later: so a plan looks far
-# ahead. Spark needs most of the heap itself.
+# ahead. States of windows that close are more only where records come faster. Spark needs most of
+# the heap itself.
 AHEAD = 1_000.0  # times as many records as were seen, by when states must still fit
+FASTER = 8.0  # times the highest rate that was seen, at which states of open windows must fit
 HEAP_SHARE = 0.1  # of the heap, which they may take then
 
 
@@ -32,15 +34,27 @@ def why_not_in_memory(costs: Stores) -> str | None:
     """Why states should not rest in memory: they may not fit; None where they do."""
     if not costs.held_bytes.steps or not costs.heap_bytes:
         return "how much of the heap they take is not known"
-    seen, then = costs.held_bytes.largest, costs.held_bytes.largest * AHEAD
-    will, limit = costs.held_bytes.at(then), HEAP_SHARE * costs.heap_bytes
+    will, limit = costs.held_bytes.at(most_records(costs)), HEAP_SHARE * costs.heap_bytes
     if will <= limit:
         return None
     return (
-        f"they took {bytes_text(costs.held_bytes.at(seen))} after {seen:,.0f} records, and as they "
-        f"grow would take {bytes_text(will)} after {then:,.0f}, more than {HEAP_SHARE:.0%} of a "
-        f"heap of {bytes_text(costs.heap_bytes)}"
+        f"they {growth_text(costs)}, more than {HEAP_SHARE:.0%} of a heap of "
+        f"{bytes_text(costs.heap_bytes)}"
     )
+
+
+def most_records(costs: Stores) -> float:
+    """Records whose states must fit: all that will ever come, or as many as windows have open."""
+    ever = costs.held_bytes.largest * AHEAD
+    return min(ever, costs.living * FASTER) if costs.living else ever
+
+
+def growth_text(costs: Stores) -> str:
+    """What states were seen to take, and what they would."""
+    seen, then = costs.held_bytes.largest, most_records(costs)
+    of = "of {:,.0f} records in open windows" if costs.living else "after {:,.0f} records"
+    took, will = (bytes_text(costs.held_bytes.at(count)) for count in (seen, then))
+    return f"took {took} {of.format(seen)}, and as they grow would take {will} {of.format(then)}"
 
 
 def choose_stores(
@@ -74,13 +88,10 @@ def choose_stores(
 
 def memory_text(costs: Stores) -> str:
     """What states in memory take, for whoever wants to know why they may rest there."""
-    seen = costs.held_bytes.largest
-    if not seen:
+    if not costs.held_bytes.largest:
         return "what states in memory take of the heap is not known yet"
-    then = seen * AHEAD
     return (
-        f"states in memory took {bytes_text(costs.held_bytes.at(seen))} after {seen:,.0f} records, "
-        f"and would take {bytes_text(costs.held_bytes.at(then))} after {then:,.0f}; "
+        f"states in memory {growth_text(costs)}; "
         f"{bytes_text(HEAP_SHARE * costs.heap_bytes)}, {HEAP_SHARE:.0%} of the heap, are allowed"
     )
 

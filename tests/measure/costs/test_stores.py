@@ -65,6 +65,24 @@ def test_records_that_come_again_do_not_tell_how_states_grow() -> None:
     assert right.at(8e6) > 4e8  # a hundred bytes for each record
 
 
+def test_states_of_windows_that_close_are_followed_over_the_records_that_are_open() -> None:
+    """2 s of states at a thousand records a second are those of 2,000, however many came before."""
+    windowed = [
+        replace(
+            line,
+            latency=line.latency | {"min": 0.5, "max": 0.5 + line.rows / 1_000},
+            work=line.work | {"lives_s": 2.0},
+        )
+        for line in lines([50, 1_000, 50, 1_000, 3_000] * 4, "memory", 0.1)
+    ]
+    learned = profile(windowed).batch.kept_s
+    assert learned.living == pytest.approx(2_000.0)
+    assert learned.held_bytes.largest == pytest.approx(2_000.0, rel=0.1)
+    stays = held_anew(learned, lines(SIZES, "memory", 0.1), float("inf"))
+    assert stays.living == 0.0
+    assert stays.held_bytes.largest > 5_000.0
+
+
 def test_a_store_that_was_not_seen_is_taken_to_cost_what_others_do() -> None:
     learned = profile(lines(SIZES, "rocksdb", 0.3))
     assert learned.batch.kept_s.known == ("rocksdb",)

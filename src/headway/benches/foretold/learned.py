@@ -22,7 +22,7 @@ PROFILED = {"sessions": 6_000.0, "words": 5_000.0, "windows": 5_000.0}
 
 def short_windows(tweets: Stream) -> Stream:
     """Words in windows that are short enough to see many of them."""
-    return split_words(tweets).window("2s").reduce(n="count(*)")
+    return split_words(tweets).window("1s").reduce(n="count(*)")
 
 
 MEASURED = {

@@ -90,10 +90,11 @@ def warming(rate_per_s: float, seconds: float, many: float = 1.0) -> list[Step]:
 
 
 def learning_first(rate_per_s: float, quick: bool) -> list[Step]:
-    """What a first plan is made of: steps with states in each store.
+    """What a first plan is made of: steps with states in each store, by any number of readers.
 
-    First in one, then in the other, and the rest in the first again, so that neither has a JVM that
-    is older than the other's.
+    All of it is run once to warm up, since Java compiles what each store and each way of reading
+    needs when it is needed, and then to learn from. First in one store, then in the other, and the
+    rest in the first again, so that neither has a JVM that is older than the other's.
     """
     few, many = turns_at(rate_per_s), turns_at(rate_per_s * MANY)
     few = [turn for turn in few if turn.setting.interval_s in BRIEF_S]
@@ -105,13 +106,20 @@ def learning_first(rate_per_s: float, quick: bool) -> list[Step]:
         rounds = [begun + many[:half], begun[-1:] + many[:half]]
     else:
         begun = warming(rate_per_s, WARM_S)
-        rounds = [begun + few + many[:half], begun + few + many, begun[-1:] + many[half:]]
+        whole = [begun + grown(few + many)] * len(STORES)
+        rounds = [*whole, begun[-1:] + few + many[:half], begun[-1:] + few + many]
+        rounds.append(begun[-1:] + many[half:])
     steps = [
         at_rest(step, STORES[number % len(STORES)])
         for number, some in enumerate(rounds)
         for step in some
     ]
     return [*steps, Step(steps[-1].setting, REST_S, 0.0)]
+
+
+def grown(steps: Sequence[Step]) -> list[Step]:
+    """The same steps, only to warm up."""
+    return [replace(step, warm_s=step.seconds, learned=False) for step in steps]
 
 
 def learned_first(

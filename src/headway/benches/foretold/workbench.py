@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from headway.benches.foretold.steps import BEGIN_S, MANY, Setting, Step, drained, learning_first
+from headway.benches.foretold.steps import BEGIN_S, Setting, Step, drained, learning_first
 from headway.clock import SystemClock
 from headway.engine.spark.learning.profiling import drop
 from headway.engine.spark.run import RunHandle, run
@@ -19,7 +19,6 @@ from headway.engine.spark.settings import Settings
 from headway.errors import RunError
 from headway.keep.pacing import Pace
 from headway.measure.batches import BatchLine
-from headway.measure.costs.batches import NOT_COSTS
 from headway.measure.costs.lanes import Lanes
 from headway.measure.costs.profile import JobProfile, profile_of
 from headway.measure.latency import Latency
@@ -30,8 +29,6 @@ from headway.model.prediction import Prediction
 from headway.workloads.registry import Workload
 
 PATIENCE_S = 120.0
-# Before a first plan is learned: turns with many records until batches get no faster, so often.
-STEADY_S, STEADY_EVERY_S, FASTER, TURNS, PATIENCE = 20.0, 1.0, 0.95, 7, 2
 RECENT = 64  # batches that tell how costs have changed, at most: those of two judged steps
 LEAST = 0.4  # the share of a step's records that batches wholly within it must have
 GROWN, SLACK_S = 1.5, 0.1  # how much later the end of a step may be than its beginning
@@ -70,16 +67,7 @@ class Workbench:
 
     def learned(self, rate_per_s: float, quick: bool) -> JobProfile:
         """What a run learns of itself within its first minutes: what a first plan is made of."""
-        if not quick:
-            self._grow_steady(rate_per_s * MANY)
         return self.trial(learning_first(rate_per_s, quick))[-1].known
-
-    def _grow_steady(self, rate_per_s: float) -> None:
-        """Run with many records until batches get no faster: Java goes on compiling for minutes."""
-        setting = Setting(rate_per_s, STEADY_EVERY_S)
-        took_s: list[float] = []
-        while len(took_s) < TURNS and not is_steady(took_s):
-            took_s.append(served_s(self.trial([Step(setting, STEADY_S, BEGIN_S)])[0].phases_s))
 
     def measure(self, steps: Sequence[Step]) -> list[Measured]:
         """Run a flow through steps, and say how late answers were in each."""
@@ -155,21 +143,6 @@ class Workbench:
             wanted = step.setting
             handle.set_pace(interval=f"{wanted.interval_s}s", readers=wanted.readers)
             at_s += step.seconds
-
-
-def is_steady(took_s: Sequence[float]) -> bool:
-    """Whether the newest turns were no faster than the fastest one before them.
-
-    >>> is_steady([1.0, 0.8, 0.79]), is_steady([1.0, 0.8, 0.79, 0.82])
-    (False, True)
-    """
-    best_s = min(took_s[:-PATIENCE], default=float("inf"))
-    return len(took_s) > PATIENCE and min(took_s[-PATIENCE:]) > FASTER * best_s
-
-
-def served_s(phases_s: Mapping[str, float]) -> float:
-    """How long a record's batch took, without its waiting for it; endless if none was seen."""
-    return sum(s for name, s in phases_s.items() if name not in NOT_COSTS) or float("inf")
 
 
 def brought_up(profile: JobProfile, judged: Sequence[Sequence[BatchLine]]) -> JobProfile:

@@ -94,7 +94,11 @@ class BatchQuery(StartedQuery):
     def _kind_of_states(self, spark: SparkSession) -> StateKind:
         """What is known of the states before any batch."""
         return StateKind(
-            self._pair is not None, self._part.window_s, self._store, heap_bytes(spark)
+            self._pair is not None,
+            self._part.window_s,
+            self._part.lives_s,
+            self._store,
+            heap_bytes(spark),
         )
 
     def _publish(self, frame: DataFrame, batch: int) -> None:

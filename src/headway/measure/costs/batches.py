@@ -31,6 +31,7 @@ STRAY = 1.8  # a batch that took so many times what was expected says nothing ab
 GIVEN = 10  # batches whose size was given, after which no others are learned from
 PUNCTUAL = 1.1  # times the interval, up to which a batch began when its clock said so
 ODD = 2.0  # times the usual ratio, as which one counts that is higher still
+MANY = 100  # records of a batch, from which on they tell at what rate they came
 SETTLED = 8  # batches before which nothing is called stray
 Seconds = TypeVar("Seconds", float, NDArray[np.float64])  # one, or many at once
 FITS = ("task_s", "shuffle_bytes", "after_s")
@@ -308,7 +309,14 @@ def holding(kept: Stores, line: BatchLine) -> Stores:
     if line.store != "memory" or "memory_bytes" not in line.work:
         return kept
     records, heap_bytes = line.account.get("answered", 0), line.work.get("heap_bytes", 0.0)
-    return kept.holding(records, line.work["memory_bytes"], heap_bytes)
+    return kept.holding(records, living_in(line), line.work["memory_bytes"], heap_bytes)
+
+
+def living_in(line: BatchLine) -> float:
+    """Records whose states live at a time, as a batch's records came; 0 where states stay."""
+    lasting_s = float(line.latency["max"]) - float(line.latency["min"])
+    lives_s = line.work.get("lives_s", 0.0)
+    return line.rows / lasting_s * lives_s if lives_s and line.rows >= MANY and lasting_s else 0.0
 
 
 def held_anew(kept: Stores, lines: Iterable[BatchLine], unlike: float) -> Stores:
@@ -317,7 +325,7 @@ def held_anew(kept: Stores, lines: Iterable[BatchLine], unlike: float) -> Stores
     After `unlike` records they are the same ones again: states that stay as many then would grow
     with records that are new.
     """
-    bare = replace(kept, held_bytes=Growth())
+    bare = replace(kept, held_bytes=Growth(), living=0.0)
     fresh = (line for line in lines if line.account.get("answered", 0) <= unlike)
     return reduce(holding, fresh, bare)
 

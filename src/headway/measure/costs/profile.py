@@ -16,7 +16,7 @@ from headway.measure.costs.stores import Store
 from headway.measure.costs.stretches import StreamCosts, stream_costs
 from headway.measure.moments import Moments
 
-VERSION = 7
+VERSION = 8
 PROFILES = Path(".headway") / "profiles"  # where `headway profile` keeps what it learned
 
 

@@ -23,13 +23,16 @@ class Stores:
     (paper 1, section 2.2), so that an update costs one of two times (section 4). In Spark one store
     holds all states of a query for as long as its checkpoint lives.
 
-    held_bytes  heap that states in memory take, over the records since the run began
+    held_bytes  heap that states in memory take, over the records whose states may be there
+    living      records whose states are there at a time, where windows close, at the highest rate
+                that was seen; 0 where states stay, and all records since the run began count
     heap_bytes  the heap of all that run tasks; 0: not known
     """
 
     fits: Mapping[Store, Mapping[str, Fit]] = field(default_factory=dict)
     held_bytes: Growth = field(default_factory=Growth)
     heap_bytes: float = 0.0
+    living: float = 0.0
 
     def seen(
         self, store: Store | None, points: Mapping[str, tuple[float, float]], fade: float
@@ -40,12 +43,20 @@ class Stores:
         own = self.fits.get(store, {})
         return replace(self, fits={**self.fits, store: {**own, **fits_with(own, points, fade)}})
 
-    def holding(self, records: float, held_bytes: float, heap_bytes: float) -> Stores:
-        """The same with what states in memory took after so many records; that is not forgotten."""
+    def holding(
+        self, records: float, living: float, held_bytes: float, heap_bytes: float
+    ) -> Stores:
+        """The same with what states in memory took after so many records; that is not forgotten.
+
+        Of these so many have states that may live still; 0 where that is all of them, or where a
+        batch had too few records to tell.
+        """
+        there = min(records, living or self.living or records)
         return replace(
             self,
-            held_bytes=self.held_bytes.seen(records, held_bytes),
+            held_bytes=self.held_bytes.seen(there, held_bytes),
             heap_bytes=heap_bytes or self.heap_bytes,
+            living=max(self.living, living),
         )
 
     @property
@@ -69,13 +80,15 @@ class Stores:
             for store in newer.fits
         }
         held = self.held_bytes.together(newer.held_bytes, keep)
-        return Stores({**self.fits, **both}, held, newer.heap_bytes or self.heap_bytes)
+        heap_bytes = newer.heap_bytes or self.heap_bytes
+        return Stores({**self.fits, **both}, held, heap_bytes, max(self.living, newer.living))
 
     def filled_by(self, other: Stores) -> Stores:
         """These, with the stores that they say nothing about."""
         fits = {**other.fits, **{store: self.fits[store] for store in self.known}}
         held = self.held_bytes if self.held_bytes.steps else other.held_bytes
-        return Stores(fits, held, self.heap_bytes or other.heap_bytes)
+        living = self.living if self.held_bytes.steps else other.living
+        return Stores(fits, held, self.heap_bytes or other.heap_bytes, living)
 
     def as_dict(self) -> dict[str, Any]:
         """The sums by name."""
@@ -83,6 +96,7 @@ class Stores:
             "fits": {store: kept_fits(fits) for store, fits in self.fits.items()},
             "held_bytes": self.held_bytes.as_lists(),
             "heap_bytes": self.heap_bytes,
+            "living": self.living,
         }
 
     @classmethod
@@ -92,4 +106,4 @@ class Stores:
             store: read_fits(kept["fits"][store]) for store in STORES if store in kept["fits"]
         }
         held = Growth.from_lists(kept["held_bytes"])
-        return cls(fits, held, float(kept["heap_bytes"]))
+        return cls(fits, held, float(kept["heap_bytes"]), float(kept["living"]))

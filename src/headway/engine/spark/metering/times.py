@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf, isfinite
 from typing import Any
 
 from headway.engine.spark.metering.published import Published
@@ -17,12 +18,14 @@ class StateKind:
 
     by_bucket  a pair keeps them by the bucket: of its keys Spark knows nothing
     window_s   from one window to the next, 0 without windows
+    lives_s    how long a state lives until its window is final; endless where some stay
     store      where they rest; None where there are none, or in a store that is not headway's
     heap_bytes the heap of all that run tasks
     """
 
     by_bucket: bool = False
     window_s: float = 0.0
+    lives_s: float = inf
     store: Store | None = None
     heap_bytes: float = 0.0
 
@@ -39,6 +42,8 @@ def work_of(
         found["heap_bytes"] = kind.heap_bytes
     if kind.window_s:
         found["window_s"] = kind.window_s
+    if states and isfinite(kind.lives_s):
+        found["lives_s"] = kind.lives_s
     if states and not kind.by_bucket:
         found["keys"] = sum(each.get("numRowsUpdated", 0) for each in states)
         found["states"] = sum(each.get("numRowsTotal", 0) for each in states)
