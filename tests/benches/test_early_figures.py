@@ -11,6 +11,7 @@ def row(sooner: float, cost: float, again: float) -> dict[str, Any]:
     return {
         "first_sooner": sooner, "total_cost": cost, "total_cost_100": 2 * cost,
         "cheaper_than_again": again,
+        "cheaper_than_again_laid_out": again / 2,
     }  # fmt: skip
 
 
@@ -20,6 +21,7 @@ def test_figures_are_medians_over_all_queries_and_the_worst_is_told() -> None:
     assert (found["first_sooner_median"], found["total_cost_median"]) == (6.0, 1.1)
     assert (found["total_cost_worst"], found["total_cost_100_median"]) == (2.5, 2.2)
     assert (found["cheaper_than_again_median"], found["cheaper_than_again_worst"]) == (6.0, 4.0)
+    assert found["cheaper_than_again_laid_out_median"] == 3.0
 
 
 def test_a_query_that_was_not_drawn_counts_where_it_was_asked_and_nowhere_else() -> None:

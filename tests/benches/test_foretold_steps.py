@@ -79,7 +79,7 @@ def test_a_stretch_with_records_of_another_turn_teaches_nothing() -> None:
     every = [
         Turn(PLAIN, 8_000.0, 10.0, 0.0),
         Turn(PLAIN, LEARNED[0], 20.0, 10.0),
-        Turn(PLAIN, 4_000.0, 10.0, 30.0),
+        Turn(PLAIN, 2_000.0, 10.0, 30.0),
     ]
     waited = {"mean": 0.001, "max": 0.2, "steps": []}
 

@@ -23,7 +23,9 @@ FILES = sorted((Path(__file__).parent / "rules").glob("*.txt"))
 
 def lowered(asked: dict[str, str]) -> Relation:
     query = read_query(asked["question"], TYPES)
-    return lower_query(query, Known(sampled(asked.get("by", "")), types_of))
+    counts = (each.partition("=") for each in asked.get("rows", "").split())
+    rows = {name: int(count) for name, _, count in counts}
+    return lower_query(query, Known(sampled(asked.get("by", "")), types_of, rows=rows))
 
 
 def told(step: Step, depth: int = 0) -> str:

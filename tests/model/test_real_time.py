@@ -50,6 +50,30 @@ def test_a_longer_wait_for_others_is_waited_by_half_on_average() -> None:
     assert stock.phases_s["shuffle"] - foretold(1_000).phases_s["shuffle"] == pytest.approx(0.025)
 
 
+def test_a_longer_wait_for_others_adds_no_tail() -> None:
+    stock, quick = foretold(1_000, replace(SEEN, shuffle_wait_s=0.051)), foretold(1_000)
+    for share in (0.9, 0.97):  # beyond are those that a pause holds up
+        assert stock.quantile_s(share) - quick.quantile_s(share) <= 0.0501
+        assert stock.quantile_s(share) - quick.quantile_s(share) > 0.03
+
+
+def test_what_each_phase_takes_longer_at_a_higher_rate_is_learned() -> None:
+    def seen(rate: float, fetch_s: float, seconds: float = 10.0) -> Stretch:
+        phases_s = {"fetch": fetch_s}
+        return replace(stretch(rate), seconds=seconds, phases_s=phases_s, steps_s={})
+
+    def fetched_s(rate: float, *stretches: Stretch) -> float:
+        known = replace(profile(), stream=StreamCosts(stretches))
+        return predict(known, replace(SEEN, checkpoint_s=10.0), Load(rate)).phases_s["fetch"]
+
+    low, high = seen(1_000, 0.002), seen(4_000, 0.0026)
+    assert fetched_s(8_000, low, high) == pytest.approx(0.0034, rel=0.02)
+    assert fetched_s(2_500, low, high) == pytest.approx(0.0023, rel=0.02)
+    # Another time between checkpoints is another line; a phase that gets shorter is thought not to.
+    assert fetched_s(8_000, low, high, seen(16_000, 0.1, 80.0)) == pytest.approx(0.0034, rel=0.05)
+    assert fetched_s(8_000, low, seen(4_000, 0.001)) >= 0.001
+
+
 def test_what_was_never_seen_is_not_foretold() -> None:
     nothing = JobProfile("f")
     for mode in ("micro-batch", "real-time"):

@@ -45,6 +45,7 @@ class Relation:
     of those that are there from the start): once it has passed, the point can be forgotten.
     `settled` says that beside what `states` keep, it reads only what is there from the start.
     `as_asked` says that of tuples that are all there Spark makes the very same rows by itself.
+    `rows` is how many rows its table has, of a table and what is filtered of it; 0: nobody knows.
     """
 
     sql: str
@@ -55,6 +56,7 @@ class Relation:
     states: tuple[State, ...] = ()
     settled: bool = False
     as_asked: bool = True
+    rows: int = 0
 
     @property
     def forgets(self) -> bool:
@@ -77,6 +79,7 @@ class Known:
     `anew` names the tables that come whole with each chunk: of these, nothing can be forgotten.
     With `keeps_state`, sums read what earlier chunks have left of them. `columns` has the types of
     columns of tables, by their flat names: what is made of these alone is asked about alone.
+    `rows` has how many tuples tables have.
     """
 
     tables: Mapping[str, Contract]
@@ -86,6 +89,7 @@ class Known:
     anew: frozenset[str] = frozenset()
     keeps_state: bool = False
     columns: Mapping[str, str] = field(default_factory=dict)
+    rows: Mapping[str, int] = field(default_factory=dict)
 
     def types_in(self, child: Relation, terms: Iterable[Term], texts: Sequence[str]) -> list[str]:
         """The types of expressions over a relation that are made of some terms."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import isfinite, log
+from math import isfinite, log, log2
 from statistics import median
 
 import numpy as np
@@ -199,8 +199,9 @@ def predict_real_time(profile: JobProfile, candidate: Candidate, under: Load) ->
     pauses = pauses_of(profile.stream.stretches, candidate, load, most)
     if pauses.endless:
         return hopeless(candidate, under, most)
-    passing = passing_s(near, tasks, under)
-    sample = sample_of(near, passing) + pauses.sample()
+    passing, more_s = passing_s(profile.stream.stretches, near, tasks, under)
+    sample = sample_of(near, passing, more_s) + pauses.sample()
+    passing |= {"shuffle": passing["shuffle"] + more_s / 2}
     steps = np.interp(RANKS * (SAMPLE - 1), np.arange(SAMPLE), np.sort(sample))
     phases = {"pause": pauses.mean_s} | passing
     return Prediction(
@@ -218,17 +219,53 @@ def predict_real_time(profile: JobProfile, candidate: Candidate, under: Load) ->
     )
 
 
-def passing_s(near: list[Stretch], tasks: Tasks, under: Load) -> dict[str, float]:
-    """The mean of each phase at the rate of the load, from that at the rates that were seen."""
+def passing_s(
+    known: Sequence[Stretch], near: list[Stretch], tasks: Tasks, under: Load
+) -> tuple[dict[str, float], float]:
+    """The mean of each phase at the rate of the load, with the waits for others that were set then.
+
+    From that at rates like it, and by how much more it is at each rate that was seen: with the rate
+    everything on the machine has more to do. That is at least what the queues of our tasks add.
+    Beside it by how much longer the candidate lets a record wait for others, at most.
+    """
     seen = {name: median_of(near, name) for name in PASSING}
     then = Load(median([each.rate_per_s for each in near]), under.variation)
     now_s, then_s = tasks.waits_s(under), tasks.waits_s(then)
-    for name in now_s:
-        if np.isfinite(then_s[name]):
-            seen[name] = max(0.0, seen[name] + now_s[name] - then_s[name])
-    waited_s = median([each.shuffle_wait_s for each in near])
-    changed_s = (tasks.candidate.shuffle_wait_s - waited_s) / 2
-    return seen | {"shuffle": max(0.0, seen["shuffle"] + changed_s)}
+    for name in seen:
+        queued_s = now_s.get(name, 0.0) - then_s.get(name, 0.0)
+        slower_s = slope_of(known, name) * (under.rate_per_s - then.rate_per_s)
+        added_s = max((slower_s, queued_s if isfinite(queued_s) else 0.0), key=abs)
+        seen[name] = max(0.0, seen[name] + added_s)
+    more_s = tasks.candidate.shuffle_wait_s - median([each.shuffle_wait_s for each in near])
+    if more_s < 0:  # part of what was seen
+        seen["shuffle"] = max(0.0, seen["shuffle"] + more_s / 2)
+    return seen, max(0.0, more_s)
+
+
+def slope_of(known: Sequence[Stretch], name: str) -> float:
+    """By how much a phase takes longer for each record a second more."""
+    return slope(tuple((e.seconds, e.rate_per_s, e.phases_s.get(name, 0.0)) for e in known))
+
+
+@lru_cache(maxsize=64)  # a plan asks for it hundreds of times
+def slope(points: tuple[tuple[float, float, float]]) -> float:
+    """The slope of times over rates; of each point its seconds, its rate and its time.
+
+    Of stretches with about as much time between checkpoints, for tasks are slow after each; where
+    only rates were seen that are hardly apart, nothing is known.
+    """
+    groups: dict[int, list[tuple[float, float, float]]] = {}
+    for each in points:
+        groups.setdefault(round(log2(each[0])), []).append(each)
+    found = []
+    for some in groups.values():
+        rates = [rate for _, rate, _ in some]
+        if max(rates) >= APART * min(rates):
+            fit = Fit()
+            for seconds, rate, spent_s in some:
+                fit = fit.seen(rate, spent_s, seconds)
+            found.append(fit.line[1])
+    return median(found) if found else 0.0
 
 
 def median_of(near: list[Stretch], name: str) -> float:
@@ -236,9 +273,13 @@ def median_of(near: list[Stretch], name: str) -> float:
     return median([each.phases_s.get(name, 0.0) for each in near])
 
 
-def sample_of(near: list[Stretch], passing: dict[str, float]) -> NDArray[np.float64]:
-    """Latencies without pauses: each phase drawn from the shape it had, scaled to its mean."""
-    whole = np.zeros(SAMPLE)
+def sample_of(near: list[Stretch], passing: dict[str, float], more_s: float) -> NDArray[np.float64]:
+    """Latencies without pauses: each phase drawn from the shape it had, scaled to its mean.
+
+    A wait for others that is longer by so much adds anything up to that, and no tail: who comes
+    first waits for all of it, and who comes last not at all.
+    """
+    whole = more_s * (shuffled(len(passing)) + 0.5) / SAMPLE
     for place, (name, mean_s) in enumerate(passing.items()):
         shapes = [steps for each in near if len(steps := each.steps_s.get(name, ())) == len(RANKS)]
         # Of an even number the later one in the middle: a shape that was seen, not a mixture.

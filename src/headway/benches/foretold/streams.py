@@ -32,10 +32,11 @@ LEAST_S, LEARNED_S = 20.0, 30.0  # of each rate in a round, about, in whole cycl
 PLAIN = RealTime(checkpoint_s=10.0)
 RARER = RealTime(checkpoint_s=45.0)
 SLOWER = replace(RARER, shuffle_wait_s=0.02)
-LEARNED = (1_000.0, 2_000.0)  # the rates that a profile is made at, where records wait little
+# The rates that a profile is made at, far enough apart to tell what the rate adds.
+LEARNED = (1_000.0, 4_000.0)
 OFTEN = (PLAIN, (1_000.0, 500.0, 4_000.0, 2_000.0, 8_000.0))
-SELDOM = (RARER, (1_000.0, 2_000.0, 500.0, 4_000.0, 8_000.0))
-WAITING = (SLOWER, (1_000.0, 4_000.0))
+SELDOM = (RARER, (1_000.0, 4_000.0, 500.0, 2_000.0, 8_000.0))
+WAITING = (SLOWER, (2_000.0, 8_000.0))
 LANES = Lanes(cores=2, reducers=1)
 # The mean and the p99, in seconds, that are foretold of a candidate at a rate.
 Foretell = Callable[[JobProfile, Candidate, float], tuple[float, float]]

@@ -25,12 +25,15 @@ def inner(node: Inner, sources: list[Relation]) -> Relation:
     contract = joint(contracts, classes)
     is_aligned = aligned(contracts, classes)
     times, overlap = meeting(contracts, is_aligned)
-    tables = " JOIN ".join(f"({listing(source, n)}) AS t{n}" for n, source in enumerate(sources))
+    tables = [f"({listing(source, n)}) AS t{n}" for n, source in enumerate(sources)]
     where = " AND ".join(f"({text})" for text in [*texts, *overlap])
-    # Tables that share a key lie apart by it: what Spark would send around is there already.
+    # Tables that share a key lie apart by it: what Spark would send around is there already. As it
+    # merges two, it copies the rows on the right that match: of the smaller one there are few.
     apart = len(sources) == 2 and share_a_key(contracts, classes)
+    if apart and 0 < sources[0].rows < sources[1].rows:
+        tables.reverse()
     how = "/*+ MERGE(t0, t1) */ " if apart else ""
-    sql = f"SELECT {how}{listed(quoted(columns), times)} FROM {tables}"
+    sql = f"SELECT {how}{listed(quoted(columns), times)} FROM {' JOIN '.join(tables)}"
     if where:
         sql += f" WHERE {where}"
     settled = is_aligned and all(source.local for source in sources)
@@ -75,6 +78,7 @@ def filtered(source: Relation, texts: list[str], classes: Classes) -> Relation:
         source.contract.over(known),
         source.step,
         source.local,
+        rows=source.rows,
     )
 
 

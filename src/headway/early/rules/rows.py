@@ -30,7 +30,8 @@ def scan(node: Scan, known: Known) -> Relation:
     sql = f"SELECT {listed(shown, times)} FROM {view_of(node.table)}"
     name = node.table if node.alias == node.table else f"{node.table} {node.alias}"
     step, local = Step("scan", name, told(contract)), node.table not in known.anew
-    return Relation(sql, columns_of(node), contract, step, local)
+    rows = known.rows.get(node.table, 0)
+    return Relation(sql, columns_of(node), contract, step, local, rows=rows)
 
 
 def constant(_node: Constant, _known: Known) -> Relation:

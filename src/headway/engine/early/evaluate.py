@@ -22,7 +22,7 @@ from headway.early.read.total import totally_ordered
 from headway.early.relation import AS_IT_WAS, Known, Relation, Step
 from headway.engine.early.answers import Shape, order_by
 from headway.engine.early.states import States
-from headway.engine.early.storage import type_text
+from headway.engine.early.storage import Stored, type_text
 from headway.engine.early.views import Job, Tables, analysed, anew, collected, understood
 from headway.errors import NoRule, QueryError
 
@@ -178,7 +178,8 @@ def known_of(
     """What lowering a query is told of its tables."""
     anew = frozenset(name for name, one in tables.stored.items() if one.anew)
     columns = flat_types(query.node, tables.column_types)
-    return Known(contracts, tables.types, anew, keeps_state, columns)
+    rows = {name: one.rows for name, one in tables.stored.items() if isinstance(one, Stored)}
+    return Known(contracts, tables.types, anew, keeps_state, columns, rows)
 
 
 def plan_question(tables: Tables, sql: str) -> SqlPlan:

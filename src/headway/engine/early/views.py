@@ -101,15 +101,20 @@ class Tables:
         Tuples that entered before the chunk are in it from its first point on; `alone` leaves them
         out.
         """
-        tables = (f"`hw_{name}` AS ({self._at(name, chunk, alone)})" for name in self._read(sql))
+        tables = (
+            f"`hw_{name}` AS ({self._at(name, sql, chunk, alone)})" for name in self._read(sql)
+        )
         return with_tables(at_points(sql, chunk), tables)
 
     def _read(self, sql: str) -> list[str]:
         """The tables that SQL of ours reads."""
         return [name for name in self.stored if f"`hw_{name}`" in sql]
 
-    def _at(self, name: str, chunk: Chunk, alone: bool) -> str:
-        """The tuples of a table that hold in a chunk, none earlier than its first point."""
+    def _at(self, name: str, sql: str, chunk: Chunk, alone: bool) -> str:
+        """The tuples of a table that hold in a chunk, none earlier than its first point.
+
+        Only what SQL of ours names is shown: Spark looks at every column that is, for each chunk.
+        """
         one = self.stored[name]
         view = self._view(name, chunk.last, chunk.first if alone else 0)
         start, end = self._interval(one)
@@ -117,7 +122,9 @@ class Tables:
         # Java compiles a query with a number in it anew for each number, so none without need.
         later = alone and isinstance(one, Stored) and not one.contract.at_start
         begun = start if later or not chunk.first else f"GREATEST({start}, {chunk.first})"
-        shown = [*quoted(one.columns), f"{begun} AS {FROM}", f"CAST({end} AS INT) AS {UNTIL}"]
+        read, whole = sql.lower(), f"SELECT * FROM `hw_{name}`" in sql
+        named = [column for column in quoted(one.columns) if whole or column.lower() in read]
+        shown = [*named, f"{begun} AS {FROM}", f"CAST({end} AS INT) AS {UNTIL}"]
         return f"SELECT {', '.join(shown)} FROM {view}{held}"
 
     def stabbed(self, sql: str, point: int, but: Collection[str] = ()) -> str:
