@@ -72,14 +72,16 @@ def turns_at(rate_per_s: float) -> list[Step]:
     ]
 
 
-def warming(rate_per_s: float, seconds: float, many: float = 1.0) -> list[Step]:
+def warming(
+    rate_per_s: float, seconds: float, many: float = 1.0, laden_s: float = LADEN_S
+) -> list[Step]:
     """A while to warm up: many small batches, for Spark plans each anew, then as they will be.
 
-    And then batches of `many` times as many records: after a while Java halves what each record
-    costs, and of few it takes no notice.
+    And then for `laden_s` batches of `many` times as many records: after a while Java halves what
+    each record costs, and of few it takes no notice.
     """
     steps = [(share, seconds / 4) for share in (WARM_SHARE, 1.0)]
-    steps += [(many, LADEN_S / 2)] if many > 1 else []
+    steps += [(many, laden_s / 2)] if many > 1 else []
     found = [
         Step(Setting(rate_per_s * share, 0.0, readers), each_s, each_s)
         for share, each_s in steps
@@ -134,9 +136,9 @@ def learned_first(
     turns = [turn for turn in turns_at(rate_per_s) if not quick or turn.seconds < LONG_S]
     found: list[Step] = []
     stores = list(dict.fromkeys(step.setting.store for step in wanted))
-    for store in stores:
-        many = 1.0 if quick or found else FASTEST  # with many records once
-        warm = warming(rate_per_s, WARM_S, many)
+    for store in stores:  # Java compiles what each of them needs, and that for many records
+        laden_s = LADEN_S / 2 if rounds == 1 else LADEN_S
+        warm = warming(rate_per_s, WARM_S, 1.0 if quick else FASTEST, laden_s)
         found += [at_rest(step, store) for step in warm + turns * rounds]
     in_order = sorted(wanted, key=lambda step: -stores.index(step.setting.store))
     for place, step in enumerate(in_order):
