@@ -25,7 +25,7 @@ POINTS = 10
 # plans cost as much over few tuples as over many: both ways that are timed are run so often over
 # few before anything is measured, and then a few times at each scale, the smallest last: there a
 # job is the shortest, and a slow Java shows most.
-WARM_SCALE, WARM_UP, WARMED_UP = 0.05, 50, 6
+WARM_SCALE, WARM_UP, WARMED_UP = 0.05, 40, 6
 PAGE = "256k"  # operators take memory by the page, and the usual 64 MB would hide what they hold
 
 
