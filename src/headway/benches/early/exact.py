@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from headway.benches.early.questions import Question, all_questions
-from headway.benches.early.sequences import Wish, sequences_of
+from headway.benches.early.sequences import WAYS, Wish, sequences_of
 from headway.benches.options import Bar, BenchOptions, progress
 from headway.early.sampling import Sampling
 from headway.engine.early.ask import ask
@@ -23,6 +23,7 @@ from headway.workloads.tpch.queries import NAMES
 SENTENCE = "Early answers at every point, against batch queries over the same tuples."
 Way = Callable[[str, int], Sampling]
 BEYOND_TPCH, AGAIN = 30, 10  # questions beyond TPC-H's, and questions to be asked again
+QUICK, QUICK_POINTS = 3, 4  # questions of a quick run, one of which is asked again in two ways
 
 
 def run(options: BenchOptions) -> dict[str, Any]:
@@ -32,7 +33,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
     run asks all of TPC-H's questions and draws some of those beyond it, the kind of tuples for
     each, and some to be asked again; `--full` does everything, and a quick one draws a few.
     """
-    points = 6 if options.quick else 20
+    points = QUICK_POINTS if options.quick else 20
     chance = random.Random(options.seed)
     questions = asked_of(options, chance)
     with TemporaryDirectory(prefix="headway-exact-") as place:
@@ -47,9 +48,10 @@ def run(options: BenchOptions) -> dict[str, Any]:
                 wrong = exactly([(q, way, points) for q, way in asked], library, bar)
         finally:
             spark.stop()
-        some = 2 if options.quick else AGAIN
+        some = 1 if options.quick else AGAIN
         again = questions if options.full else chance.sample(questions, some)
-        differ = sequences_of(Wish(again, folder, points, options.seed))
+        how = WAYS[:2] if options.quick else WAYS
+        differ = sequences_of(Wish(again, folder, points, options.seed, how))
     figures = {
         "points_checked": len(asked) * points,
         "wrong": len(wrong),
@@ -71,7 +73,7 @@ def asked_of(options: BenchOptions, chance: random.Random) -> list[Question]:
     if options.full:
         return every
     if options.quick:
-        return chance.sample(every, 4)
+        return chance.sample(every, QUICK)
     own = [one for one in every if one.name in NAMES]
     drawn = chance.sample([one for one in every if one not in own], BEYOND_TPCH)
     return [one for one in every if one in own or one in drawn]

@@ -26,12 +26,13 @@ LEAST_S, MOST_S = 12.0, 30.0
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """Which questions are asked, of tables in which folder, at how many points."""
+    """Which questions are asked, of tables in which folder, at how many points, in which ways."""
 
     questions: Sequence[Question]
     folder: Path
     points: int
     seed: int
+    ways: Sequence[tuple[str, int, int]] = WAYS
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +51,8 @@ def sequences_of(wish: Wish) -> Repeated:
     told: dict[str, dict[str, list[str]]] = {}
     recomputed: set[str] = set()
     kills = 0
-    with progress(len(WAYS), "sequences") as bar:
-        for way, cores, size in WAYS:
+    with progress(len(wish.ways), "sequences") as bar:
+        for way, cores, size in wish.ways:
             out = wish.folder / f"{way}.jsonl"
             said: dict[str, object] = {
                 "folder": str(wish.folder), "points": wish.points, "cores": cores, "size": size,
@@ -69,7 +70,7 @@ def sequences_of(wish: Wish) -> Repeated:
     first, *others = told.values()
     pairs = [(first[name], other.get(name)) for other in others for name in names]
     differ = sum(one != other for one, other in pairs)
-    return Repeated(len(names) * len(WAYS), differ, kills, frozenset(recomputed))
+    return Repeated(len(names) * len(wish.ways), differ, kills, frozenset(recomputed))
 
 
 def asked_in_a_child(said: dict[str, object], chance: random.Random | None) -> int:
