@@ -59,7 +59,8 @@ def test_turns_of_real_time_mode_come_round_and_change_knobs_apart_from_what_is_
             assert not after.looked_at
             assert after.seconds > before.knobs.checkpoint_s
     learned = [each for each in every if each.learned]
-    assert [each.rate_per_s for each in learned] == list(LEARNED) * (4 if full else 1)
+    there_and_back = [*LEARNED, *reversed(LEARNED)]
+    assert [each.rate_per_s for each in learned] == there_and_back * (4 if full else 1)
     assert {each.knobs for each in learned} == ({PLAIN, RARER} if full else {PLAIN})
     assert (SLOWER in {each.knobs for each in every}) == full
 
