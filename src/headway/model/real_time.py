@@ -178,14 +178,23 @@ def marginal_s(counted: tuple[tuple[float, ...], ...], place: int) -> float:
     rate alone was seen, all of it counts: more than the truth, which is the safe side. Of each
     stretch its rate, its seconds, and at `place` what a record cost.
     """
-    fit = Fit()
-    for each in counted:
-        fit = fit.seen(each[0], each[0] * each[place], each[1])
     most = float(max(counted)[place])
-    rates = [each[0] for each in counted]
+    each_s = over_rates([(each[0], each[1], each[0] * each[place]) for each in counted])
+    return most if each_s is None else min(most, max(each_s, LEAST * most))
+
+
+def over_rates(points: Sequence[tuple[float, float, float]]) -> float | None:
+    """The slope of values over rates, or None if no two rates that were seen are far apart.
+
+    Of each point its rate, for how many seconds it was seen, and its value.
+    """
+    rates = [rate for rate, _, _ in points]
     if max(rates) < APART * min(rates):
-        return most
-    return min(most, max(fit.line[1], LEAST * most))
+        return None
+    fit = Fit()
+    for rate, seconds, value in points:
+        fit = fit.seen(rate, value, seconds)
+    return fit.line[1]
 
 
 def predict_real_time(profile: JobProfile, candidate: Candidate, under: Load) -> Prediction:
@@ -244,27 +253,20 @@ def passing_s(
 
 def slope_of(known: Sequence[Stretch], name: str) -> float:
     """By how much a phase takes longer for each record a second more."""
-    return slope(tuple((e.seconds, e.rate_per_s, e.phases_s.get(name, 0.0)) for e in known))
+    return slope(tuple((e.rate_per_s, e.seconds, e.phases_s.get(name, 0.0)) for e in known))
 
 
 @lru_cache(maxsize=64)  # a plan asks for it hundreds of times
-def slope(points: tuple[tuple[float, float, float]]) -> float:
-    """The slope of times over rates; of each point its seconds, its rate and its time.
+def slope(points: tuple[tuple[float, float, float], ...]) -> float:
+    """The slope of times over rates; of each point its rate, its seconds and its time.
 
-    Of stretches with about as much time between checkpoints, for tasks are slow after each; where
-    only rates were seen that are hardly apart, nothing is known.
+    Of stretches with about as much time between checkpoints, for tasks are slow after each.
     """
     groups: dict[int, list[tuple[float, float, float]]] = {}
     for each in points:
-        groups.setdefault(round(log2(each[0])), []).append(each)
-    found = []
-    for some in groups.values():
-        rates = [rate for _, rate, _ in some]
-        if max(rates) >= APART * min(rates):
-            fit = Fit()
-            for seconds, rate, spent_s in some:
-                fit = fit.seen(rate, spent_s, seconds)
-            found.append(fit.line[1])
+        groups.setdefault(round(log2(each[1])), []).append(each)
+    slopes = (over_rates(some) for some in groups.values())
+    found = [each_s for each_s in slopes if each_s is not None]
     return median(found) if found else 0.0
 
 

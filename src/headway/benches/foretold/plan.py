@@ -185,14 +185,15 @@ def cells_of(name: str, profile: JobProfile, options: BenchOptions) -> list[Cell
 def cell_figures(cell: Cell, seen: list[Measured]) -> dict[str, Any]:
     """A cell by name: what was planned, what came, and whether any setting would have kept it."""
     at_rate = [each for each in seen if each.setting.rate_per_s == cell.rate_per_s]
-    best = min(values_of(cell.goal, at_rate).values(), default=float("inf"))
-    own = [value_of(cell.goal, each) for each in seen if each.setting == cell.setting]
-    met = bool(own) and cell.goal.met_by(own[0])
+    values = values_of(cell.goal, at_rate)
+    best = min(values.values(), default=float("inf"))
+    own = values.get(cell.setting) if cell.setting else None
+    met = own is not None and cell.goal.met_by(own)
     return {
         "goal": str(cell.goal),
         "rate_per_s": cell.rate_per_s,
         "planned": cell.setting.text if cell.setting else None,
-        "measured_s": finite(own[0]) if own else None,
+        "measured_s": finite(own) if own is not None else None,
         "met": met,
         "best_of_sweep_s": finite(best),
         "possible": cell.goal.met_by(best),

@@ -109,8 +109,8 @@ def learning_first(rate_per_s: float, quick: bool) -> list[Step]:
     else:
         begun = warming(rate_per_s, WARM_S)
         whole = [begun + grown(few + many)] * len(STORES)
-        rounds = [*whole, begun[-1:] + few + many[:half], begun[-1:] + few + many]
-        rounds.append(begun[-1:] + many[half:])
+        learned = [few + many[:half], few + many, many[half:]]
+        rounds = [*whole, *(begun[-1:] + some for some in learned)]
     steps = [
         at_rest(step, STORES[number % len(STORES)])
         for number, some in enumerate(rounds)

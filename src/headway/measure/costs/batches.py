@@ -173,8 +173,7 @@ class BatchCosts:
 
     def _touched(self, line: BatchLine) -> float:
         """How many windows the records of a batch touch, on average."""
-        lasting_s = float(line.latency["max"]) - float(line.latency["min"])
-        return windows_in(lasting_s, line.work.get("window_s", self.window_s))
+        return windows_in(lasting_in(line), line.work.get("window_s", self.window_s))
 
     def followed(self, before: BatchLine, after: BatchLine) -> BatchCosts:
         """The costs with the time between two batches, if nothing but Spark lay in between."""
@@ -290,6 +289,11 @@ def spent_in(line: BatchLine) -> dict[str, float]:
     return {name: p["mean"] for name, p in line.phases.items() if name not in NOT_COSTS}
 
 
+def lasting_in(line: BatchLine) -> float:
+    """Within how many seconds the records of a batch came."""
+    return float(line.latency["max"]) - float(line.latency["min"])
+
+
 def windows_in(lasting_s: Seconds, window_s: float) -> Seconds:
     """How many windows records touch, on average, that come within so many seconds.
 
@@ -314,8 +318,7 @@ def holding(kept: Stores, line: BatchLine) -> Stores:
 
 def living_in(line: BatchLine) -> float:
     """Records whose states live at a time, as a batch's records came; 0 where states stay."""
-    lasting_s = float(line.latency["max"]) - float(line.latency["min"])
-    lives_s = line.work.get("lives_s", 0.0)
+    lasting_s, lives_s = lasting_in(line), line.work.get("lives_s", 0.0)
     return line.rows / lasting_s * lives_s if lives_s and line.rows >= MANY and lasting_s else 0.0
 
 

@@ -69,7 +69,7 @@ class Race:
         return self._clock.steady_s() - begun
 
     def again_at_each_point(
-        self, sql: str, tables: Mapping[str, Stored], points: int, laid_out: bool = False
+        self, sql: str, tables: Mapping[str, Stored], points: int, laid_out: bool
     ) -> float:
         """Seconds of a batch query over the tuples of each point: what is done without rules.
 
