@@ -94,7 +94,7 @@ def test_a_point_by_itself_is_joined_as_it_lies(spark: SparkSession, tmp_path: P
     assert "SortMergeJoin" in one
     assert "SortMergeJoin" in two
     assert ("Exchange" in one, "Exchange" in two) == (False, False)
-    assert (" Sort [" in one, " Sort [" in two) == (False, True)
+    assert " Sort [" not in one + two
     in_ones = list(ask(sql, tables, chunk=1, spark=spark))
     found = {row["k"]: row["s"] for row in in_ones[-1].table.to_pylist()}
     assert found == {n - 50: n * n for n in range(400) if n % 10}

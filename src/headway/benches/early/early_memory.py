@@ -80,7 +80,8 @@ def at_scale(place: Path, scale: float, rounds: tuple[int, int], bar: Bar) -> di
             bar.advance(note=f"scale {scale:g} in full")
             kept.append(footprint_of(race, Q3_GENERAL, followed, POINTS))
             bar.advance(note=f"scale {scale:g} by key")
-        lost = footprint_of(race, Q3_GENERAL, apart, POINTS)
+        # A job for each point: one of many would hold more still.
+        lost = footprint_of(race, Q3_GENERAL, apart, POINTS, chunk=1)
         bar.advance(note=f"scale {scale:g} by row")
     finally:
         spark.stop()

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
+from threading import Event
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
@@ -21,6 +22,7 @@ from headway.early.read.query import read_query
 from headway.early.read.total import totally_ordered
 from headway.early.relation import AS_IT_WAS, Known, Relation, Step
 from headway.engine.early.answers import Shape, order_by
+from headway.engine.early.by_point import THE_TASK, PointsJob, job_by_point
 from headway.engine.early.states import States
 from headway.engine.early.storage import Stored, type_text
 from headway.engine.early.views import Job, Tables, analysed, anew, collected, understood
@@ -46,6 +48,7 @@ class SqlPlan:
     single: Relation | None = None
     missing: str = ""
     states: States = field(default_factory=States, compare=False)
+    mixed: Event = field(default_factory=Event, compare=False)  # tasks have rows of many points
 
     @cached_property
     def many(self) -> Relation:
@@ -141,7 +144,7 @@ class SqlPlan:
         text = self.tables.filled(typed(relation, self.schema, AS_IT_WAS), chunk, alone)
         return analysed(self.tables.session, text)
 
-    def job(self, chunk: Chunk) -> Job:
+    def job(self, chunk: Chunk) -> Job | PointsJob:
         """The job that computes a chunk for whoever asks.
 
         Of tuples of a single point nothing need be said of progress: they are simply there.
@@ -149,10 +152,24 @@ class SqlPlan:
         point = chunk.last
         if point == 0 and self.as_asked:
             return Job(anew(self.asked), point)
+        if chunk.first < point and self.forgets and (apart := self._by_point(chunk)) is not None:
+            return apart
         if self.single is None or chunk.first < point or (point > 0 and not self.many.forgets):
             return Job(self.frame(chunk))
         text = self.tables.filled(typed(self.single, self.schema), chunk, alone=point > 0)
         return Job(analysed(self.tables.session, text), point)
+
+    def _by_point(self, chunk: Chunk) -> PointsJob | None:
+        """The job that has tasks for each point, if Spark plans it so; it is asked until it won't.
+
+        Whether a table is sent to all tasks depends on its size, which a later chunk's may exceed.
+        """
+        if self.single is None or self.mixed.is_set():
+            return None
+        found = job_by_point(self.tables, typed(self.single, self.schema, (THE_TASK,)), chunk)
+        if found is None:
+            self.mixed.set()
+        return found
 
     def compute(self, chunk: Chunk) -> pa.Table:
         """The rows of all answers of a chunk, with their intervals."""

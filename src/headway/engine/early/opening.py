@@ -31,6 +31,19 @@ class Clusters:
     count: int = 0
 
 
+def of_points(clusters: Clusters, points: int) -> Clusters:
+    """The clusters of each point as so many of their own: rows of two points never lie together.
+
+    Their number is no hash of the key. Spark reads one cluster only where a query names the key's
+    value, and finds it by its hash, unless clusters are by more than one column: so by the key
+    twice, which says the same.
+
+    >>> of_points(Clusters(("k",), 2), 10)
+    Clusters(by=('k', 'k'), count=20)
+    """
+    return Clusters(clusters.by * 2, clusters.count * points)
+
+
 @dataclass(frozen=True, slots=True)
 class FileSet:
     """Some files of a table: their columns, how rows are spread over them, and in which order.
@@ -159,7 +172,7 @@ def apart(spark: SparkSession, plan: Any, files: FileSet) -> Any:
         made = jvm.org.apache.spark.sql.catalyst.catalog.BucketSpec(
             clusters.count,
             sequence(list(clusters.by)),
-            sequence(list(clusters.by) if files.in_order else []),
+            sequence(list(dict.fromkeys(clusters.by)) if files.in_order else []),
         )
         spec = jvm.scala.Option.apply(made)
     relation = old.copy(

@@ -26,6 +26,7 @@ from headway.engine.early.opening import (
     FileSet,
     clustered_name,
     clusters_of,
+    of_points,
     open_files,
 )
 from headway.engine.spark.session import lanes_of
@@ -36,11 +37,16 @@ MANIFEST = "manifest.json"
 VERSION = 2  # of how files are laid out
 BUCKET = "hw_bucket"
 HALF = "hw_half"
+BY_POINT = "hw_by_point"  # the folder in which files are named by their point, too
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """One annotated table: where its files are, how it was sampled, and how tuples enter."""
+    """One annotated table: where its files are, how it was sampled, and how tuples enter.
+
+    `by_point` are the same files under other names, from which Spark learns the point and the
+    cluster of each; there are none where points share files, or have no clusters.
+    """
 
     folder: Path
     sampling: Sampling
@@ -49,6 +55,7 @@ class Stored:
     entering: tuple[int, ...]
     source: str = ""
     clusters: Clusters = field(default_factory=Clusters)
+    by_point: tuple[str, ...] = ()
 
     @property
     def contract(self) -> Contract:
@@ -125,7 +132,9 @@ def annotate(df: DataFrame, sampling: Sampling, folder: str | Path, source: str 
     clusters = clusters_of(by, df.schema, halves)
     write_buckets(marked, sampling, fresh, halves, clusters)
     counts = counted(spark, fresh, sampling)
-    stored = Stored(fresh, sampling, df.schema, listed(fresh, sampling), counts, source, clusters)
+    files = listed(fresh, sampling)
+    named = named_by_point(fresh, sampling, files, clusters)
+    stored = Stored(fresh, sampling, df.schema, files, counts, source, clusters, named)
     keep_manifest(stored)
     shutil.rmtree(folder, ignore_errors=True)
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -241,6 +250,36 @@ def listed(folder: Path, sampling: Sampling) -> tuple[tuple[str, ...], ...]:
     )
 
 
+def named_by_point(
+    folder: Path, sampling: Sampling, files: tuple[tuple[str, ...], ...], clusters: Clusters
+) -> tuple[str, ...]:
+    """Give files names by point and cluster, beside their own; none if points share files.
+
+    They are links that hold wherever the folder is moved to.
+    """
+    alone = all(one.first == one.last for one in laid_out(sampling))
+    if not clusters.count or not alone or len(files) < 2:
+        return ()
+    (folder / BY_POINT).mkdir()
+    named: dict[int, str] = {}
+    for point, own in enumerate(files):
+        for name in own:
+            cluster = int(Path(name).parent.name.removeprefix(f"{HALF}="))
+            place = point * clusters.count + cluster
+            if place in named:
+                return ()
+            named[place] = f"{BY_POINT}/{clustered_name('point.parquet', place)}"
+            checksum = Path(name).with_name(f".{Path(name).name}.crc")
+            try:
+                (folder / named[place]).symlink_to(Path("..") / name)
+                if (folder / checksum).exists():
+                    beside = (folder / named[place]).with_name(f".{Path(named[place]).name}.crc")
+                    beside.symlink_to(Path("..") / checksum)
+            except OSError:  # a file system without links
+                return ()
+    return tuple(named[place] for place in sorted(named))
+
+
 def counted(spark: SparkSession, folder: Path, sampling: Sampling) -> tuple[int, ...]:
     """How many tuples enter at each point."""
     files = [str(path) for path in sorted(folder.rglob("*.parquet"))]
@@ -262,6 +301,7 @@ def keep_manifest(stored: Stored) -> None:
         "entering": stored.entering,
         "source": stored.source,
         "clusters": asdict(stored.clusters),
+        "by_point": stored.by_point,
     }
     write_durably(stored.folder / MANIFEST, json.dumps(found, indent=1).encode())
 
@@ -286,6 +326,7 @@ def open_stored(folder: str | Path) -> Stored:
             tuple(found["entering"]),
             found.get("source", ""),
             Clusters(tuple(found["clusters"]["by"]), found["clusters"]["count"]),
+            tuple(found.get("by_point", ())),
         )
     except (ValueError, KeyError, TypeError) as error:
         raise QueryError(f"{target} cannot be read ({error}); annotate the table again") from error
@@ -301,13 +342,32 @@ def view_upto(spark: SparkSession, stored: Stored, last: int, first: int = 0) ->
         first = 0
     wanted = [n for n, one in enumerate(laid) if one.first <= last and one.last >= first]
     paths = tuple(str(stored.folder / name) for n in wanted for name in stored.files[n])
-    schema = StructType([*stored.schema.fields]).add(FROM, IntegerType())
-    if not stored.sampling.inclusive:
-        schema = schema.add(UNTIL, IntegerType())
     # Files are sorted by point and key, so those of a single point by the key.
     alone = len(wanted) == 1 and laid[wanted[0]].first == laid[wanted[0]].last
     rows = stored.rows if stored.sampling.kind == "start" else 0
-    view = open_files(spark, FileSet(paths, schema, stored.clusters, alone, rows))
+    view = open_files(spark, FileSet(paths, columns_of(stored), stored.clusters, alone, rows))
     inside = [f"{FROM} <= {last}"] if laid[wanted[-1]].last > last else []
     inside += [f"{FROM} >= {first}"] if laid[wanted[0]].first < first else []
     return f"(SELECT * FROM {view} WHERE {' AND '.join(inside)})" if inside else view
+
+
+def columns_of(stored: Stored) -> StructType:
+    """The columns that files have: those of the table, and its progress."""
+    schema = StructType([*stored.schema.fields]).add(FROM, IntegerType())
+    return schema if stored.inclusive else schema.add(UNTIL, IntegerType())
+
+
+def view_by_point(spark: SparkSession, stored: Stored, last: int, first: int) -> str:
+    """The tuples that enter between two points as SQL, those of each point in tasks of their own.
+
+    The n-th task has the tuples of point n divided by the number of clusters.
+    """
+    count = stored.clusters.count
+    wanted = range(first * count, (last + 1) * count)
+    paths = tuple(
+        str(stored.folder / name)
+        for name in stored.by_point
+        if int(Path(name).stem.rpartition("_")[2]) in wanted
+    )
+    clusters = of_points(stored.clusters, stored.points)
+    return open_files(spark, FileSet(paths, columns_of(stored), clusters, in_order=True))

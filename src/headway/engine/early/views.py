@@ -19,7 +19,7 @@ from headway.early.contracts import Contract
 from headway.early.progress import FOREVER, FROM, UNTIL
 from headway.early.read.total import stands_as_it_is, totally_ordered
 from headway.early.relation import FIRST, LAST, quoted
-from headway.engine.early.storage import Stored, first_line, type_text
+from headway.engine.early.storage import Stored, first_line, type_text, view_by_point
 from headway.engine.spark.session import UNADORNED, lanes_of
 from headway.errors import QueryError, RunError
 
@@ -95,14 +95,27 @@ class Tables:
         """The types of each table's columns."""
         return {name: one.types for name, one in self.stored.items()}
 
-    def filled(self, sql: str, chunk: Chunk, alone: bool = False) -> str:
+    @property
+    def tasks_of_point(self) -> int:
+        """How many tasks the tuples of each point are for where it has files of its own, or none.
+
+        That takes tables at rest, the same in all that grow; others are there from the start.
+        """
+        stored = [one for one in self.stored.values() if isinstance(one, Stored)]
+        moving = [one for one in stored if not one.contract.at_start]
+        counts = {one.clusters.count if one.by_point else 0 for one in moving}
+        at_rest = len(stored) == len(self.stored)
+        return counts.pop() * self.batch if at_rest and len(counts) == 1 else 0
+
+    def filled(self, sql: str, chunk: Chunk, alone: bool = False, by_point: bool = False) -> str:
         """SQL of ours over the tables that it reads, at the points of a chunk.
 
         Tuples that entered before the chunk are in it from its first point on; `alone` leaves them
-        out.
+        out. `by_point`, those of each point are for tasks of their own.
         """
         tables = (
-            f"`hw_{name}` AS ({self._at(name, sql, chunk, alone)})" for name in self._read(sql)
+            f"`hw_{name}` AS ({self._at(name, sql, chunk, alone, by_point)})"
+            for name in self._read(sql)
         )
         return with_tables(at_points(sql, chunk), tables)
 
@@ -110,13 +123,13 @@ class Tables:
         """The tables that SQL of ours reads."""
         return [name for name in self.stored if f"`hw_{name}`" in sql]
 
-    def _at(self, name: str, sql: str, chunk: Chunk, alone: bool) -> str:
+    def _at(self, name: str, sql: str, chunk: Chunk, alone: bool, by_point: bool) -> str:
         """The tuples of a table that hold in a chunk, none earlier than its first point.
 
         Only what SQL of ours names is shown: Spark looks at every column that is, for each chunk.
         """
         one = self.stored[name]
-        view = self._view(name, chunk.last, chunk.first if alone else 0)
+        view = self._view(name, chunk.last, chunk.first if alone else 0, by_point)
         start, end = self._interval(one)
         held = "" if one.inclusive else f" WHERE {self._held(one, chunk.first)}"
         # Java compiles a query with a number in it anew for each number, so none without need.
@@ -164,9 +177,12 @@ class Tables:
         start, end = self._interval(one)
         return f"{end} > {point} AND {start} < {end}"
 
-    def _view(self, name: str, last: int, first: int = 0) -> str:
+    def _view(self, name: str, last: int, first: int = 0, by_point: bool = False) -> str:
         """The tuples of a table that enter between two points, as SQL."""
         bounds = ((last + 1) * self.batch - 1, first * self.batch)
+        one = self.stored[name]
+        if by_point and isinstance(one, Stored) and one.by_point:
+            return view_by_point(self.session, one, *bounds)
         return self.stored[name].view(self.session, name, *bounds)
 
     def size(self) -> Size:
@@ -235,6 +251,13 @@ def collected(frame: DataFrame) -> pa.Table:
         return frame.toArrow()
 
 
+class Work(Protocol):
+    """The rows of a chunk's answers, not computed yet: planned when it is asked for, or before."""
+
+    def plan(self) -> None: ...
+    def rows(self) -> pa.Table: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Job:
     """The rows of a chunk's answers, not computed yet.
@@ -254,14 +277,18 @@ class Job:
     def rows(self) -> pa.Table:
         """The rows, computed now."""
         found = collected(self.frame)
-        return found if self.point is None else with_progress(found, self.point)
+        return found if self.point is None else with_progress(found, always(self.point, found))
 
 
-def with_progress(rows: pa.Table, point: int) -> pa.Table:
-    """Rows that hold from a point on, as all answers have them: columns by number, both ends."""
-    ends = [pa.repeat(pa.scalar(end, pa.int32()), len(rows)) for end in (point, FOREVER)]
+def with_progress(rows: pa.Table, begun: pa.Array) -> pa.Table:
+    """Rows that hold from some point on, as all answers have them: columns by number, both ends."""
     names = [*(f"c{n}" for n in range(rows.num_columns)), FROM, UNTIL]
-    return pa.table([*rows.columns, *ends], names)
+    return pa.table([*rows.columns, begun, always(FOREVER, rows)], names)
+
+
+def always(point: int, rows: pa.Table) -> pa.Array:
+    """The same point for each row."""
+    return pa.repeat(pa.scalar(point, pa.int32()), len(rows))
 
 
 @contextmanager

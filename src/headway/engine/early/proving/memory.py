@@ -34,10 +34,12 @@ class Held:
     peak_bytes: int
 
 
-def footprint_of(race: Race, sql: str, tables: Mapping[str, Stored], points: int) -> Footprint:
-    """Ask early to the last answer, a job for each point, and look at the tasks that ran."""
+def footprint_of(
+    race: Race, sql: str, tables: Mapping[str, Stored], points: int, chunk: int | None = None
+) -> Footprint:
+    """Ask early to the last answer, and look at the tasks that ran."""
     before = next_stage(race.spark)
-    timed = race.early(sql, tables, points, chunk=1)
+    timed = race.early(sql, tables, points, chunk)
     race.spark.sparkContext._jsc.sc().listenerBus().waitUntilEmpty(10_000)
     stages = range(before, next_stage(race.spark))
     held = [task for stage in stages for task in tasks_of(race.spark, stage)]

@@ -18,7 +18,7 @@ from headway.early.relation import Step
 from headway.engine.early.stages.handed import Part
 from headway.engine.early.states import States
 from headway.engine.early.storage import type_text
-from headway.engine.early.views import Job, Tables
+from headway.engine.early.views import Tables, Work
 from headway.errors import QueryError
 
 
@@ -30,7 +30,7 @@ class Plan(Protocol):
     @property
     def states(self) -> States: ...
     def frame(self, chunk: Chunk) -> DataFrame: ...
-    def job(self, chunk: Chunk) -> Job: ...
+    def job(self, chunk: Chunk) -> Work: ...
     def compute(self, chunk: Chunk) -> pa.Table: ...
 
 

@@ -1,0 +1,88 @@
+"""Several points answered by one job, the tuples of each in tasks of their own (paper 5, 2.6).
+
+Where progress follows the key, what a point answers is made of the tuples that enter at it. A task
+that has those of one point holds what it makes of them until it ends, and nothing of any other: a
+job of many points holds no more at a time than one of a single point does, and is planned once.
+Nothing in such a query says of a row when it enters: the task tells.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame
+
+from headway.early.chunks import Chunk
+from headway.engine.early.views import (
+    Tables,
+    analysed,
+    collected,
+    common_points,
+    with_progress,
+)
+
+TASK = "hw_task"
+THE_TASK = f"SPARK_PARTITION_ID() AS {TASK}"
+# What of Spark's operators leaves rows in the task that has read them.
+STAYING = frozenset(
+    f"{name}Exec"
+    for name in (
+        "WholeStageCodegen", "Project", "Filter", "Sort", "ColumnarToRow", "Expand", "Generate",
+        "Window", "WindowGroupLimit", "HashAggregate", "SortAggregate", "ObjectHashAggregate",
+        "SortMergeJoin", "BroadcastHashJoin", "ShuffledHashJoin", "ArrowEvalPython",
+        "BatchEvalPython",
+    )
+) | {"InputAdapter"}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class PointsJob:
+    """The rows of several points, not computed yet, each from a task of its point."""
+
+    frame: DataFrame
+    tasks_of_point: int
+
+    def plan(self) -> None:
+        """It is planned already: else nobody would know that it keeps points apart."""
+
+    def rows(self) -> pa.Table:
+        """The rows, computed now."""
+        found = collected(self.frame)
+        tasks = found[TASK].cast(pa.int32())
+        points = pc.divide(tasks, pa.scalar(self.tasks_of_point, pa.int32()))
+        return with_progress(found.drop_columns([TASK]), points)
+
+
+def job_by_point(tables: Tables, sql: str, chunk: Chunk) -> PointsJob | None:
+    """A job that answers the points of a chunk from tasks of their own; None if some have more.
+
+    The SQL is that of one point, shows the task of each row, and is of a query that forgets.
+    """
+    tasks = tables.tasks_of_point
+    if not tasks:
+        return None
+    frame = analysed(tables.session, tables.filled(sql, chunk, alone=True, by_point=True))
+    execution: Any = frame._jdf.queryExecution()
+    every = common_points(tables.stored) * tasks // tables.batch
+    return PointsJob(frame, tasks) if keeps_apart(execution.executedPlan(), every) else None
+
+
+def keeps_apart(plan: Any, tasks: int) -> bool:
+    """Whether each task of a plan has rows of one point, as the files that it scans have.
+
+    What is sent to all tasks is joined to what they have, and moves none of that.
+    """
+    name = str(plan.getClass().getSimpleName())
+    if name == "BroadcastExchangeExec":
+        return True
+    if name == "ReusedExchangeExec":
+        return keeps_apart(plan.child(), tasks)
+    if name == "FileSourceScanExec":
+        spec = plan.relation().bucketSpec()
+        return bool(plan.bucketedScan()) and int(spec.get().numBuckets()) == tasks
+    under = plan.children()
+    inner = [under.apply(n) for n in range(under.size())]
+    return name in STAYING and bool(inner) and all(keeps_apart(one, tasks) for one in inner)
