@@ -7,14 +7,14 @@ import shutil
 from pathlib import Path
 
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from headway.early.chunks import Chunk
 from headway.early.sampling import Sampling
 from headway.engine.early import storage
 from headway.engine.early.ask import ask, progress
 from headway.engine.early.by_point import PointsJob
-from headway.engine.early.evaluate import SqlPlan
+from headway.engine.early.evaluate import SqlPlan, typed
 from headway.engine.early.opening import FileSet, of_points, open_files
 from headway.engine.early.storage import Stored, columns_of, open_stored
 from headway.measure.costs.lanes import Lanes
@@ -48,6 +48,19 @@ DOES_NOT = {
 }
 
 
+# Not of what enters at a point alone, but joined or grouped by the key on the way.
+SORTED = {
+    "a join, and groups of all": "SELECT a.w, sum(a.v * b.v) AS s FROM a, b WHERE a.k = b.k "
+    "GROUP BY a.w",
+    "the most of all keys": "SELECT max(s) AS m FROM (" + JOINED + "GROUP BY a.k)",
+    "the first of all keys": JOINED + "GROUP BY a.k ORDER BY s DESC, a.k LIMIT 3",
+    "a join, and a table from the start": "SELECT c.name, count(*) AS n FROM a, b, c "
+    "WHERE a.k = b.k AND a.w = c.w GROUP BY c.name",
+    "rows that have a partner": "SELECT w, count(*) AS n FROM a WHERE EXISTS "
+    "(SELECT 1 FROM b WHERE b.k = a.k AND b.w <> a.w) GROUP BY w",
+}
+
+
 @pytest.fixture(scope="module")
 def tables(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Stored]:
     place = tmp_path_factory.mktemp("by_point")
@@ -75,6 +88,10 @@ def job_of(
     return asking.plan.job(Chunk(1, points - 1))
 
 
+def plan_text(frame: DataFrame) -> str:
+    return str(frame._jdf.queryExecution().executedPlan().toString())
+
+
 def told(sql: str, tables: dict[str, Stored], spark: SparkSession, chunk: int) -> list[str]:
     asking = ask(sql, read_by(sql, tables), chunk=chunk, spark=spark)
     return [answer.fingerprint for answer in asking]
@@ -98,6 +115,59 @@ def test_what_may_mix_points_is_answered_otherwise(
     sql = DOES_NOT[case]
     assert not isinstance(job_of(sql, tables, spark), PointsJob)
     assert told(sql, tables, spark, POINTS) == told(sql, tables, spark, 1)
+
+
+@pytest.mark.parametrize("case", SORTED)
+def test_files_of_points_are_joined_as_they_lie(
+    spark: SparkSession, tables: dict[str, Stored], case: str
+) -> None:
+    sql = SORTED[case]
+    asking = ask(sql, read_by(sql, tables), spark=spark)
+    assert isinstance(asking.plan, SqlPlan)
+    plan = plan_text(asking.plan.frame(Chunk(1, POINTS - 1)))
+    places = POINTS * tables["a"].clusters.count
+    assert plan.count(f"SelectedBucketsCount: {places} out of {places}") == 2
+    _, _, under_merge = plan.partition("SortMergeJoin")
+    assert " Sort [" not in under_merge
+    assert asking.plan.refused == set()
+    by_itself = told(sql, tables, spark, 1)
+    assert told(sql, tables, spark, POINTS) == told(sql, tables, spark, 4) == by_itself
+
+
+def test_rows_are_never_sent_to_where_a_file_is_said_to_be(
+    spark: SparkSession, tables: dict[str, Stored], tmp_path: Path
+) -> None:
+    frame = spark.range(90).selectExpr("id - 30 AS k", "id AS v", "id % 4 AS w")
+    whole = progress(frame, by=Sampling("start", points=1), folder=tmp_path / "b")
+    sql = "SELECT a.w, sum(a.v * b.v) AS s FROM a, b WHERE a.k = b.k GROUP BY a.w"
+    mixed = {**tables, "b": whole}
+    wanted = told(sql, mixed, spark, 1)
+    spark.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")
+    try:
+        asking = ask(sql, read_by(sql, mixed), chunk=POINTS, spark=spark)
+        assert isinstance(asking.plan, SqlPlan)
+        assert [answer.fingerprint for answer in asking] == wanted
+        assert asking.plan.refused == {"by file"}
+        places = POINTS * tables["a"].clusters.count
+        text = asking.plan.tables.filled(
+            typed(asking.plan.many, asking.plan.schema), Chunk(0, POINTS - 1), by_point=True
+        )
+        assert f", {places}), ENSURE" in plan_text(asking.plan.tables.session.sql(text))
+    finally:
+        spark.conf.unset("spark.sql.autoBroadcastJoinThreshold")
+
+
+def test_keys_that_enter_at_unlike_points_are_not_taken_to_lie_alike(
+    spark: SparkSession, tables: dict[str, Stored], tmp_path: Path
+) -> None:
+    frame = spark.range(300).selectExpr("id % 90 - 30 AS k", "id AS v", "id % 4 AS w")
+    other = progress(frame, by="k", points=POINTS, seed=1, folder=tmp_path / "b")
+    assert len(other.by_point) == len(tables["b"].by_point)
+    unlike = {**tables, "b": other}
+    for sql in (FITS["a join and a group"], SORTED["a join, and groups of all"]):
+        asking = ask(sql, read_by(sql, unlike), chunk=POINTS, spark=spark)
+        assert asking.tables.tasks_of_point == 0
+        assert [answer.fingerprint for answer in asking] == told(sql, unlike, spark, 1)
 
 
 def test_what_spark_would_shuffle_is_answered_otherwise(

@@ -1,13 +1,15 @@
 """Several points answered by one job, the tuples of each in tasks of their own (paper 5, 2.6).
 
-Where progress follows the key, what a point answers is made of the tuples that enter at it. A task
-that has those of one point holds what it makes of them until it ends, and nothing of any other: a
-job of many points holds no more at a time than one of a single point does, and is planned once.
-Nothing in such a query says of a row when it enters: the task tells.
+The files of a point are sorted by the key, so tables that are read point by point are joined as
+they lie. Where progress follows the key, what a point answers is made of the tuples that enter at
+it. A task that has those of one point holds what it makes of them until it ends, and nothing of any
+other: a job of many points holds no more at a time than one of a single point does, and is planned
+once. Nothing in such a query says of a row when it enters: the task tells.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,6 +70,37 @@ def job_by_point(tables: Tables, sql: str, chunk: Chunk) -> PointsJob | None:
     execution: Any = frame._jdf.queryExecution()
     every = common_points(tables.stored) * tasks // tables.batch
     return PointsJob(frame, tasks) if keeps_apart(execution.executedPlan(), every) else None
+
+
+def frame_by_point(tables: Tables, sql: str, chunk: Chunk, alone: bool) -> DataFrame | None:
+    """A query of several points over the files of each; None if Spark would shuffle rows to them.
+
+    Spark takes the place of a file for a hash of its key. It is none, so no row may be sent where
+    that hash says: each shuffle must be to fewer places than there are files, or to more.
+    """
+    tasks = tables.tasks_of_point
+    if not tasks:
+        return None
+    frame = analysed(tables.session, tables.filled(sql, chunk, alone, by_point=True))
+    execution: Any = frame._jdf.queryExecution()
+    every = common_points(tables.stored) * tasks // tables.batch
+    return frame if shuffles_elsewhere(str(execution.executedPlan().toString()), every) else None
+
+
+def shuffles_elsewhere(plan: str, places: int) -> bool:
+    r"""Whether each shuffle of a plan, as Spark shows it, is to another number of places.
+
+    >>> shuffles_elsewhere("+- Exchange hashpartitioning(k#1L, 20), ENSURE_REQUIREMENTS", 20)
+    False
+    >>> shuffles_elsewhere("Exchange SinglePartition, X\n+- Exchange hashpartitioning(k, 2), X", 20)
+    True
+    """
+    for line in plan.splitlines():
+        if re.search(r"\bExchange (?!SinglePartition\b)", line):
+            told = re.search(r"\bExchange \w+partitioning\(.* (\d+)\), ", line, re.IGNORECASE)
+            if told is None or int(told[1]) == places:
+                return False
+    return True
 
 
 def keeps_apart(plan: Any, tasks: int) -> bool:

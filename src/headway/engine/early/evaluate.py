@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
-from threading import Event
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
@@ -22,7 +21,7 @@ from headway.early.read.query import read_query
 from headway.early.read.total import totally_ordered
 from headway.early.relation import AS_IT_WAS, Known, Relation, Step
 from headway.engine.early.answers import Shape, order_by
-from headway.engine.early.by_point import THE_TASK, PointsJob, job_by_point
+from headway.engine.early.by_point import THE_TASK, PointsJob, frame_by_point, job_by_point
 from headway.engine.early.states import States
 from headway.engine.early.storage import Stored, type_text
 from headway.engine.early.views import Job, Tables, analysed, anew, collected, understood
@@ -48,7 +47,7 @@ class SqlPlan:
     single: Relation | None = None
     missing: str = ""
     states: States = field(default_factory=States, compare=False)
-    mixed: Event = field(default_factory=Event, compare=False)  # tasks have rows of many points
+    refused: set[str] = field(default_factory=set, compare=False)  # ways that Spark won't go
 
     @cached_property
     def many(self) -> Relation:
@@ -141,8 +140,13 @@ class SqlPlan:
         else:
             alone = chunk.first > 0 and self.many.forgets
             relation = self.single if chunk.first == chunk.last and not alone else self.many
-        text = self.tables.filled(typed(relation, self.schema, AS_IT_WAS), chunk, alone)
-        return analysed(self.tables.session, text)
+        sql = typed(relation, self.schema, AS_IT_WAS)
+        if relation is self.many and chunk.first < chunk.last and "by file" not in self.refused:
+            found = frame_by_point(self.tables, sql, chunk, alone)
+            if found is not None:
+                return found
+            self.refused.add("by file")
+        return analysed(self.tables.session, self.tables.filled(sql, chunk, alone))
 
     def job(self, chunk: Chunk) -> Job | PointsJob:
         """The job that computes a chunk for whoever asks.
@@ -164,11 +168,11 @@ class SqlPlan:
 
         Whether a table is sent to all tasks depends on its size, which a later chunk's may exceed.
         """
-        if self.single is None or self.mixed.is_set():
+        if self.single is None or "by task" in self.refused:
             return None
         found = job_by_point(self.tables, typed(self.single, self.schema, (THE_TASK,)), chunk)
         if found is None:
-            self.mixed.set()
+            self.refused.add("by task")
         return found
 
     def compute(self, chunk: Chunk) -> pa.Table:

@@ -99,13 +99,15 @@ class Tables:
     def tasks_of_point(self) -> int:
         """How many tasks the tuples of each point are for where it has files of its own, or none.
 
-        That takes tables at rest, the same in all that grow; others are there from the start.
+        That takes tables at rest, and of those that grow the same progress for the same key.
         """
         stored = [one for one in self.stored.values() if isinstance(one, Stored)]
         moving = [one for one in stored if not one.contract.at_start]
-        counts = {one.clusters.count if one.by_point else 0 for one in moving}
-        at_rest = len(stored) == len(self.stored)
-        return counts.pop() * self.batch if at_rest and len(counts) == 1 else 0
+        alike = {(one.contract.function, one.clusters.count, bool(one.by_point)) for one in moving}
+        if len(stored) < len(self.stored) or len(alike) != 1:
+            return 0
+        function, count, by_point = alike.pop()
+        return count * self.batch if function and by_point else 0
 
     def filled(self, sql: str, chunk: Chunk, alone: bool = False, by_point: bool = False) -> str:
         """SQL of ours over the tables that it reads, at the points of a chunk.
