@@ -139,8 +139,8 @@ def test_rows_are_never_sent_to_where_a_file_is_said_to_be(
 ) -> None:
     frame = spark.range(90).selectExpr("id - 30 AS k", "id AS v", "id % 4 AS w")
     whole = progress(frame, by=Sampling("start", points=1), folder=tmp_path / "b")
-    sql = "SELECT a.w, sum(a.v * b.v) AS s FROM a, b WHERE a.k = b.k GROUP BY a.w"
-    mixed = {**tables, "b": whole}
+    sql = "SELECT a.w, sum(a.v * d.v) AS s FROM a, b, d WHERE a.k = d.k AND a.k = b.k GROUP BY a.w"
+    mixed = {**tables, "d": whole}
     wanted = told(sql, mixed, spark, 1)
     spark.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")
     try:

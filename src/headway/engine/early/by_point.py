@@ -75,11 +75,12 @@ def job_by_point(tables: Tables, sql: str, chunk: Chunk) -> PointsJob | None:
 def frame_by_point(tables: Tables, sql: str, chunk: Chunk, alone: bool) -> DataFrame | None:
     """A query of several points over the files of each; None if Spark would shuffle rows to them.
 
+    It takes two tables that are joined as they lie: one alone has no use for many small tasks.
     Spark takes the place of a file for a hash of its key. It is none, so no row may be sent where
     that hash says: each shuffle must be to fewer places than there are files, or to more.
     """
     tasks = tables.tasks_of_point
-    if not tasks:
+    if not tasks or len(tables.growing_in(sql)) < 2:
         return None
     frame = analysed(tables.session, tables.filled(sql, chunk, alone, by_point=True))
     execution: Any = frame._jdf.queryExecution()

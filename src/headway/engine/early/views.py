@@ -121,6 +121,10 @@ class Tables:
         )
         return with_tables(at_points(sql, chunk), tables)
 
+    def growing_in(self, sql: str) -> list[str]:
+        """The tables that SQL of ours reads and that are not there from the start."""
+        return [name for name in self._read(sql) if not self.stored[name].contract.at_start]
+
     def _read(self, sql: str) -> list[str]:
         """The tables that SQL of ours reads."""
         return [name for name in self.stored if f"`hw_{name}`" in sql]
