@@ -124,9 +124,13 @@ def test_files_of_points_are_joined_as_they_lie(
     sql = SORTED[case]
     asking = ask(sql, read_by(sql, tables), spark=spark)
     assert isinstance(asking.plan, SqlPlan)
-    plan = plan_text(asking.plan.frame(Chunk(1, POINTS - 1)))
-    places = POINTS * tables["a"].clusters.count
-    assert plan.count(f"SelectedBucketsCount: {places} out of {places}") == 2
+    chunk = Chunk(1, POINTS - 1)
+    plan = plan_text(asking.plan.job(chunk).frame)
+    count = tables["a"].clusters.count
+    shown = f"SelectedBucketsCount: {POINTS * count} out of {POINTS * count}"
+    assert plan.count(shown) == 2
+    handed_over = plan_text(asking.plan.frame(chunk))
+    assert (shown in handed_over, f"out of {count}\n" in handed_over) == (False, True)
     _, _, under_merge = plan.partition("SortMergeJoin")
     assert " Sort [" not in under_merge
     assert asking.plan.refused == set()
@@ -138,7 +142,7 @@ def test_rows_are_never_sent_to_where_a_file_is_said_to_be(
     spark: SparkSession, tables: dict[str, Stored], tmp_path: Path
 ) -> None:
     frame = spark.range(90).selectExpr("id - 30 AS k", "id AS v", "id % 4 AS w")
-    whole = progress(frame, by=Sampling("start", points=1), folder=tmp_path / "b")
+    whole = progress(frame, by=Sampling("start", points=1), folder=tmp_path / "d")
     sql = "SELECT a.w, sum(a.v * d.v) AS s FROM a, b, d WHERE a.k = d.k AND a.k = b.k GROUP BY a.w"
     mixed = {**tables, "d": whole}
     wanted = told(sql, mixed, spark, 1)

@@ -131,22 +131,25 @@ class SqlPlan:
         if self.query is None or self.single is None:
             parts = [recomputed(self.tables, self.sql, point) for point in chunk.points]
             return reduce(DataFrame.unionAll, parts)
-        # What a last chunk keeps nobody reads: where nothing was kept before it, it costs less to
-        # answer it as if nothing ever were.
+        relation, alone = self._chosen(chunk)
+        if relation is self.keeping:
+            self.states.advance(self.tables, relation.states, chunk)
+        sql = typed(relation, self.schema, AS_IT_WAS)
+        return analysed(self.tables.session, self.tables.filled(sql, chunk, alone))
+
+    def _chosen(self, chunk: Chunk) -> tuple[Relation, bool]:
+        """The relation that answers a chunk, and whether it reads the chunk's own tuples alone.
+
+        What a last chunk keeps nobody reads: where nothing was kept before it, it costs less to
+        answer it as if nothing ever were.
+        """
         goes_on, is_last = self.states.reach(chunk), chunk.last == self.tables.points - 1
         if chunk.first > 0 and self.keeping is not None and (goes_on or not is_last):
-            alone, relation = goes_on, self.keeping
-            self.states.advance(self.tables, self.keeping.states, chunk)
-        else:
-            alone = chunk.first > 0 and self.many.forgets
-            relation = self.single if chunk.first == chunk.last and not alone else self.many
-        sql = typed(relation, self.schema, AS_IT_WAS)
-        if relation is self.many and chunk.first < chunk.last and "by file" not in self.refused:
-            found = frame_by_point(self.tables, sql, chunk, alone)
-            if found is not None:
-                return found
-            self.refused.add("by file")
-        return analysed(self.tables.session, self.tables.filled(sql, chunk, alone))
+            return self.keeping, goes_on
+        alone = chunk.first > 0 and self.many.forgets
+        if self.single is not None and chunk.first == chunk.last and not alone:
+            return self.single, alone
+        return self.many, alone
 
     def job(self, chunk: Chunk) -> Job | PointsJob:
         """The job that computes a chunk for whoever asks.
@@ -159,7 +162,8 @@ class SqlPlan:
         if chunk.first < point and self.forgets and (apart := self._by_point(chunk)) is not None:
             return apart
         if self.single is None or chunk.first < point or (point > 0 and not self.many.forgets):
-            return Job(self.frame(chunk))
+            found = self._by_file(chunk)
+            return Job(self.frame(chunk) if found is None else found)
         text = self.tables.filled(typed(self.single, self.schema), chunk, alone=point > 0)
         return Job(analysed(self.tables.session, text), point)
 
@@ -173,6 +177,22 @@ class SqlPlan:
         found = job_by_point(self.tables, typed(self.single, self.schema, (THE_TASK,)), chunk)
         if found is None:
             self.refused.add("by task")
+        return found
+
+    def _by_file(self, chunk: Chunk) -> DataFrame | None:
+        """The same as `frame` from the files of each point, if no row is sent to one of them.
+
+        Stages hand over no such rows: who reads those might send others to where they lie.
+        """
+        if self.query is None or chunk.first == chunk.last or "by file" in self.refused:
+            return None
+        relation, alone = self._chosen(chunk)
+        if relation is not self.many:
+            return None
+        sql = typed(relation, self.schema, AS_IT_WAS)
+        found = frame_by_point(self.tables, sql, chunk, alone)
+        if found is None:
+            self.refused.add("by file")
         return found
 
     def compute(self, chunk: Chunk) -> pa.Table:
