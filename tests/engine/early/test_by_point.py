@@ -161,6 +161,54 @@ def test_rows_are_never_sent_to_where_a_file_is_said_to_be(
         spark.conf.unset("spark.sql.autoBroadcastJoinThreshold")
 
 
+def test_rows_are_not_sent_there_either_by_what_is_sent_to_all_tasks(
+    spark: SparkSession, tables: dict[str, Stored], tmp_path: Path
+) -> None:
+    frame = spark.range(90_000).selectExpr("id * 2 - 30 AS k", "id AS v", "uuid() AS filler")
+    whole = progress(frame, by=Sampling("start", points=1), folder=tmp_path / "d")
+    mixed = {**tables, "d": whole}
+    spark.conf.set("spark.sql.autoBroadcastJoinThreshold", "100000")
+    try:
+        for exists in ("IN", "NOT IN"):
+            sql = (
+                "SELECT a.k, count(*) AS n FROM a WHERE a.k IN (SELECT b.k FROM b WHERE b.k IS NOT "
+                f"NULL AND b.k {exists} (SELECT d.k FROM d WHERE d.k IS NOT NULL)) GROUP BY a.k"
+            )
+            asking = ask(sql, read_by(sql, mixed), chunk=POINTS, spark=spark)
+            assert isinstance(asking.plan, SqlPlan)
+            *_, last = asking
+            shown = plan_text(asking.plan.job(Chunk(1, POINTS - 1)).frame)
+            assert "BroadcastExchange" in shown
+            keys = {n % 90 - 30 for n in range(300) if n % 10}
+            even = {key for key in keys if key % 2 == 0}
+            wanted = even if exists == "IN" else keys - even
+            assert set(last.table["k"].to_pylist()) == wanted
+            assert told(sql, mixed, spark, POINTS) == told(sql, mixed, spark, 1)
+    finally:
+        spark.conf.unset("spark.sql.autoBroadcastJoinThreshold")
+
+
+def test_a_table_that_is_annotated_again_is_read_again(spark: SparkSession, tmp_path: Path) -> None:
+    sql = FITS["a group alone"]
+    for rows in (100, 5_000):
+        frame = spark.range(rows).selectExpr("id AS k", "id AS v", "id % 4 AS w")
+        stored = progress(frame, by="k", points=POINTS, folder=tmp_path / "a")
+        assert isinstance(job_of(sql, {"a": stored}, spark), PointsJob)
+        *_, last = ask(sql, {"a": stored}, chunk=POINTS, spark=spark)
+        assert last.table.num_rows == rows
+
+
+def test_a_copy_without_links_is_read_without_them(
+    spark: SparkSession, tables: dict[str, Stored], tmp_path: Path
+) -> None:
+    hidden = shutil.ignore_patterns("_hw_*")
+    shutil.copytree(tables["a"].folder, tmp_path / "a", ignore=hidden)
+    copied = open_stored(tmp_path / "a")
+    assert (copied.by_point, len(tables["a"].by_point) > 0) == ((), True)
+    sql = FITS["a group alone"]
+    assert told(sql, {"a": copied}, spark, POINTS) == told(sql, tables, spark, 1)
+
+
 def test_keys_that_enter_at_unlike_points_are_not_taken_to_lie_alike(
     spark: SparkSession, tables: dict[str, Stored], tmp_path: Path
 ) -> None:

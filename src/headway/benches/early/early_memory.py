@@ -21,11 +21,10 @@ from headway.workloads.tpch.queries import BY_ORDER, Q3_GENERAL
 
 SENTENCE = "TPC-H Q3 without filters: progress that follows its key, against one that does not."
 POINTS = 10
-# Java compiles what it has run often enough, and a question at ten points is ten small jobs, whose
-# plans cost as much over few tuples as over many: both ways that are timed are run so often over
-# few before anything is measured, and then a few times at each scale, the smallest last: there a
-# job is the shortest, and a slow Java shows most.
-WARM_SCALE, WARM_UP, WARMED_UP = 0.05, 40, 6
+# Java compiles what it has run often enough, and plans cost as much over few tuples as over many:
+# both ways that are timed are run so often over few before anything is measured, and then a few
+# times at each scale, the smallest last: there a job is the shortest, and a slow Java shows most.
+WARM_SCALE, WARM_UP, WARMED_UP = 0.05, 20, 4
 PAGE = "256k"  # operators take memory by the page, and the usual 64 MB would hide what they hold
 
 

@@ -67,15 +67,16 @@ def job_by_point(tables: Tables, sql: str, chunk: Chunk) -> PointsJob | None:
     if not tasks:
         return None
     frame = analysed(tables.session, tables.filled(sql, chunk, alone=True, by_point=True))
-    execution: Any = frame._jdf.queryExecution()
+    plan: Any = frame._jdf.queryExecution().executedPlan()
     every = common_points(tables.stored) * tasks // tables.batch
-    return PointsJob(frame, tasks) if keeps_apart(execution.executedPlan(), every) else None
+    fits = keeps_apart(plan, every) and shuffles_elsewhere(str(plan.toString()), every)
+    return PointsJob(frame, tasks) if fits else None
 
 
 def frame_by_point(tables: Tables, sql: str, chunk: Chunk, alone: bool) -> DataFrame | None:
     """A query of several points over the files of each; None if Spark would shuffle rows to them.
 
-    It takes two tables that are joined as they lie: one alone has no use for many small tasks.
+    It takes two tables that grow, to be merged as they lie: one has no use for many small tasks.
     Spark takes the place of a file for a hash of its key. It is none, so no row may be sent where
     that hash says: each shuffle must be to fewer places than there are files, or to more.
     """
@@ -83,29 +84,36 @@ def frame_by_point(tables: Tables, sql: str, chunk: Chunk, alone: bool) -> DataF
     if not tasks or len(tables.growing_in(sql)) < 2:
         return None
     frame = analysed(tables.session, tables.filled(sql, chunk, alone, by_point=True))
-    execution: Any = frame._jdf.queryExecution()
+    plan: Any = frame._jdf.queryExecution().executedPlan()
     every = common_points(tables.stored) * tasks // tables.batch
-    return frame if shuffles_elsewhere(str(execution.executedPlan().toString()), every) else None
+    return frame if shuffles_elsewhere(str(plan.toString()), every) else None
+
+
+SHUFFLE = re.compile(r"\bExchange \w+partitioning\(.*, (\d+)\), [A-Z_]+, \[plan_id", re.IGNORECASE)
 
 
 def shuffles_elsewhere(plan: str, places: int) -> bool:
     r"""Whether each shuffle of a plan, as Spark shows it, is to another number of places.
 
-    >>> shuffles_elsewhere("+- Exchange hashpartitioning(k#1L, 20), ENSURE_REQUIREMENTS", 20)
-    False
-    >>> shuffles_elsewhere("Exchange SinglePartition, X\n+- Exchange hashpartitioning(k, 2), X", 20)
+    Each operator ends its line; of a plan that is cut short, or a shuffle that does not say where
+    to, nobody knows.
+
+    >>> one = "+- Exchange hashpartitioning(k#1L, 20), ENSURE_REQUIREMENTS, [plan_id=7]\n"
+    >>> shuffles_elsewhere(one, 20), shuffles_elsewhere(one, 10), shuffles_elsewhere(one[:9], 10)
+    (False, True, False)
+    >>> shuffles_elsewhere("Exchange SinglePartition, ENSURE_REQUIREMENTS, [plan_id=7]\n", 20)
     True
     """
     for line in plan.splitlines():
         if re.search(r"\bExchange (?!SinglePartition\b)", line):
-            told = re.search(r"\bExchange \w+partitioning\(.* (\d+)\), ", line, re.IGNORECASE)
+            told = SHUFFLE.search(line)
             if told is None or int(told[1]) == places:
                 return False
-    return True
+    return plan.endswith("\n")
 
 
 def keeps_apart(plan: Any, tasks: int) -> bool:
-    """Whether each task of a plan has rows of one point, as the files that it scans have.
+    """Whether each task of a plan makes rows of one point, as the files that it scans have.
 
     What is sent to all tasks is joined to what they have, and moves none of that.
     """

@@ -31,12 +31,21 @@ class Clusters:
     count: int = 0
 
 
+def place_of(name: str) -> int:
+    """The cluster that a file's name tells.
+
+    >>> place_of("x/part-00000-4c1e_00001_00012.c000.snappy.parquet")
+    12
+    """
+    return int(Path(name).name.partition(".")[0].rpartition("_")[2])
+
+
 def of_points(clusters: Clusters, points: int) -> Clusters:
     """The clusters of each point as so many of their own: rows of two points never lie together.
 
-    Their number is no hash of the key. Spark reads one cluster only where a query names the key's
-    value, and finds it by its hash, unless clusters are by more than one column: so by the key
-    twice, which says the same.
+    The number of a cluster is no hash of the key. Spark reads one cluster only where a query names
+    the key's value, and finds it by its hash, unless clusters are by more than one column: so by
+    the key twice, which says the same.
 
     >>> of_points(Clusters(("k",), 2), 10)
     Clusters(by=('k', 'k'), count=20)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
@@ -28,6 +29,7 @@ from headway.engine.early.opening import (
     clusters_of,
     of_points,
     open_files,
+    place_of,
 )
 from headway.engine.spark.session import lanes_of
 from headway.engine.topics.spool import write_durably
@@ -37,7 +39,8 @@ MANIFEST = "manifest.json"
 VERSION = 2  # of how files are laid out
 BUCKET = "hw_bucket"
 HALF = "hw_half"
-BY_POINT = "hw_by_point"  # the folder in which files are named by their point, too
+# The folder in which files are named by their point, too; Spark and others take it for hidden.
+BY_POINT = "_hw_by_point"
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,7 +258,8 @@ def named_by_point(
 ) -> tuple[str, ...]:
     """Give files names by point and cluster, beside their own; none if points share files.
 
-    They are links that hold wherever the folder is moved to.
+    They are links that hold wherever the folder is moved to. Names are never used again, for Spark
+    remembers files by them.
     """
     alone = all(one.first == one.last for one in laid_out(sampling))
     if not clusters.count or not alone or len(files) < 2:
@@ -267,8 +271,9 @@ def named_by_point(
             cluster = int(Path(name).parent.name.removeprefix(f"{HALF}="))
             place = point * clusters.count + cluster
             if place in named:
+                shutil.rmtree(folder / BY_POINT)
                 return ()
-            named[place] = f"{BY_POINT}/{clustered_name('point.parquet', place)}"
+            named[place] = f"{BY_POINT}/{clustered_name(Path(name).name, place)}"
             checksum = Path(name).with_name(f".{Path(name).name}.crc")
             try:
                 (folder / named[place]).symlink_to(Path("..") / name)
@@ -276,6 +281,7 @@ def named_by_point(
                     beside = (folder / named[place]).with_name(f".{Path(named[place]).name}.crc")
                     beside.symlink_to(Path("..") / checksum)
             except OSError:  # a file system without links
+                shutil.rmtree(folder / BY_POINT)
                 return ()
     return tuple(named[place] for place in sorted(named))
 
@@ -326,10 +332,15 @@ def open_stored(folder: str | Path) -> Stored:
             tuple(found["entering"]),
             found.get("source", ""),
             Clusters(tuple(found["clusters"]["by"]), found["clusters"]["count"]),
-            tuple(found.get("by_point", ())),
+            linked(folder, found.get("by_point", ())),
         )
     except (ValueError, KeyError, TypeError) as error:
         raise QueryError(f"{target} cannot be read ({error}); annotate the table again") from error
+
+
+def linked(folder: Path, names: Sequence[str]) -> tuple[str, ...]:
+    """The second names of files, or none where a copy of the folder has lost some."""
+    return tuple(names) if all((folder / name).exists() for name in names) else ()
 
 
 def view_upto(spark: SparkSession, stored: Stored, last: int, first: int = 0) -> str:
@@ -364,10 +375,6 @@ def view_by_point(spark: SparkSession, stored: Stored, last: int, first: int) ->
     """
     count = stored.clusters.count
     wanted = range(first * count, (last + 1) * count)
-    paths = tuple(
-        str(stored.folder / name)
-        for name in stored.by_point
-        if int(Path(name).stem.rpartition("_")[2]) in wanted
-    )
+    paths = tuple(str(stored.folder / name) for name in stored.by_point if place_of(name) in wanted)
     clusters = of_points(stored.clusters, stored.points)
     return open_files(spark, FileSet(paths, columns_of(stored), clusters, in_order=True))
