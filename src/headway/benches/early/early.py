@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import statistics
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -23,10 +24,11 @@ WARM_UP = 4
 # And then so many times in each way: later chunks are other plans than the first.
 LEFT_OUT = 1
 DRAWN = 5  # queries that a default run asks at many points, too, and again at each of few
-# The highest of 22 ratios is mostly that of the noisiest: where all answers cost so many times the
-# full query or more, both are timed in so many rounds more, one after the other, and the median of
-# all counts.
-DEAR, MORE = 1.5, 5
+# Among 22 questions by turns a short one stays cold (Java compiles for seconds after each), and the
+# highest of 22 ratios is that of the noisiest. Where all answers cost so many times the full query
+# or more in the last turn, both are asked by themselves: some rounds to warm up, then so many that
+# count, alone.
+DEAR, WARMED, ALONE = 1.5, 2, 5
 
 
 def run(options: BenchOptions) -> dict[str, Any]:
@@ -46,7 +48,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
             library = Library(spark, Path(place) / "annotated", files)
             race = Race(spark, files)
             turns = repeats + left_out
-            steps = len(names) * (1 + 2 * turns) + len(drawn) * (turns + 1) + MORE
+            steps = len(names) * (2 + 2 * turns) + len(drawn) * (turns + 1)
             with progress(steps, "early answers") as bar:
                 contests = [Contest(name, race, library, bar, name in drawn) for name in names]
                 for contest in contests:
@@ -54,18 +56,26 @@ def run(options: BenchOptions) -> dict[str, Any]:
                 for _ in range(turns):
                     for contest in contests:
                         contest.take_turns()
-                dear = [contest for contest in contests if contest.cost(left_out) >= DEAR]
-                bar.advance(MORE, note=f"{len(dear)} that were dear, {MORE} times more")
-                for contest in [] if options.quick else dear:
-                    for _ in range(MORE):
-                        contest.once_more()
+                for contest in contests:
+                    if contest.cost(turns - 1) >= DEAR and not options.quick:
+                        contest.by_itself()
+                    bar.advance(note=f"{contest.name} by itself, if it was dear")
                 rows = {contest.name: contest.row(left_out, options.full) for contest in contests}
         finally:
             spark.stop()
     figures = figures_of(rows) | {"scale": scale, "repeats": repeats, "seed": options.seed}
-    figures |= {"warm_up_asks": WARM_UP + left_out, "first_share": contests[0].first_share}
+    figures |= {"warm_up_asks": WARM_UP + left_out, "warm_up_alone": WARMED}
+    figures |= {"first_share": contests[0].first_share}
     options.keep("early", figures)
     return figures
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One query in full, and early at few points right after."""
+
+    full_s: float
+    few: Timed
 
 
 class Contest:
@@ -76,8 +86,8 @@ class Contest:
         self._sql = query(name)
         points = (FEW, MANY) if drawn else (FEW,)
         self._tables = {n: library.open(KEYS[name], n, beginning_small) for n in points}
-        self._full: list[float] = []
-        self._few: list[Timed] = []
+        self._turns: list[Round] = []
+        self._alone: list[Round] = []
         self._many: list[Timed] = []
 
     def warm_up(self) -> None:
@@ -86,14 +96,18 @@ class Contest:
             self._race.first(self._sql, self._tables[FEW], FEW)
         self._bar.advance(note=f"warming up {self.name}")
 
-    def once_more(self) -> None:
-        """Ask it in full, and at few points."""
-        self._full.append(self._race.in_full(self._sql))
-        self._few.append(self._race.early(self._sql, self._tables[FEW], FEW))
+    def _round(self) -> Round:
+        """In full, and at few points."""
+        full_s = self._race.in_full(self._sql)
+        return Round(full_s, self._race.early(self._sql, self._tables[FEW], FEW))
+
+    def by_itself(self) -> None:
+        """Ask it in full and at few points round after round, and count those that are warm."""
+        self._alone = [self._round() for _ in range(WARMED + ALONE)][WARMED:]
 
     def take_turns(self) -> None:
         """Ask it once in each way."""
-        self.once_more()
+        self._turns.append(self._round())
         self._bar.advance(2, note=f"{self.name} in full and at {FEW} points")
         if not self._drawn:
             return
@@ -108,24 +122,26 @@ class Contest:
 
     def cost(self, left_out: int) -> float:
         """What all answers at few points cost, in times of the full query."""
-        few = [one.total_s for one in self._few[left_out:]]
-        return ratio(few, self._full[left_out:])
+        rounds = self._alone or self._turns[left_out:]
+        return ratio([one.few.total_s for one in rounds], [one.full_s for one in rounds])
 
     def row(self, left_out: int, whole: bool) -> dict[str, Any]:
         """Its figures."""
-        full, few = self._full[left_out:], self._few[left_out:]
-        total_s = statistics.median(one.total_s for one in few)
+        rounds = self._alone or self._turns[left_out:]
+        full = [one.full_s for one in rounds]
+        total_s = statistics.median(one.few.total_s for one in rounds)
         found = {
             "full_s": round(statistics.median(full), 2),
-            "first_s": round(statistics.median(one.first_s for one in few), 2),
+            "first_s": round(statistics.median(one.few.first_s for one in rounds), 2),
             "total_s": round(total_s, 2),
-            "first_sooner": ratio(full, [one.first_s for one in few]),
+            "first_sooner": ratio(full, [one.few.first_s for one in rounds]),
             "total_cost": self.cost(left_out),
-            "rounds": len(full),
-            "chunks": [[one.chunk.first, one.chunk.last] for one in few[-1].spent],
+            "rounds": [round(one.few.total_s / one.full_s, 2) for one in rounds],
+            "chunks": [[one.chunk.first, one.chunk.last] for one in rounds[-1].few.spent],
         }
         if self._drawn:
-            found |= self._at_many(full[: len(self._many) - left_out], self._many[left_out:])
+            beside = [one.full_s for one in self._turns[left_out:]]
+            found |= self._at_many(beside, self._many[left_out:])
             found |= self._again(total_s, whole)
         return found
 

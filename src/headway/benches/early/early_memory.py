@@ -8,6 +8,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from pyspark.sql import SparkSession
+
 from headway.benches.early.early import ratio
 from headway.benches.options import Bar, BenchOptions, progress
 from headway.early.sampling import Sampling
@@ -22,9 +24,10 @@ from headway.workloads.tpch.queries import BY_ORDER, Q3_GENERAL
 SENTENCE = "TPC-H Q3 without filters: progress that follows its key, against one that does not."
 POINTS = 10
 # Java compiles what it has run often enough, and plans cost as much over few tuples as over many:
-# both ways that are timed are run so often over few before anything is measured, and then a few
-# times at each scale, the smallest last: there a job is the shortest, and a slow Java shows most.
-WARM_SCALE, WARM_UP, WARMED_UP = 0.05, 20, 4
+# both ways that are timed are run so often over few before anything is measured. Then all scales
+# take turns in one Spark, so that a slow minute of the host meets each of them; so many of the
+# first turns are left out.
+WARM_SCALE, WARM_UP, WARMED_UP = 0.05, 20, 1
 PAGE = "256k"  # operators take memory by the page, and the usual 64 MB would hide what they hold
 
 
@@ -36,57 +39,70 @@ def by_row(_column: str, points: int) -> Sampling:
 def run(options: BenchOptions) -> dict[str, Any]:
     """Ask the same question of both kinds of progress, at several scales, and in full."""
     scales = [0.02, 0.05] if options.quick else [0.5, 1.0, 2.0]
-    warm_up, warmed_up = (1, 0) if options.quick else (WARM_UP, WARMED_UP)
-    repeats = options.repeats or (1 if options.quick else 3)
-    rows: dict[str, dict[str, Any]] = {}
-    steps = warm_up + len(scales) * (warmed_up + 2 * repeats + 1)
-    with progress(steps, "scales") as bar:
-        turns = [(WARM_SCALE, (warm_up, 0))]
-        turns += [(scale, (warmed_up, repeats)) for scale in reversed(scales)]
-        for scale, rounds in turns:
-            with TemporaryDirectory(prefix="headway-memory-") as place:
-                found = at_scale(Path(place), scale, rounds, bar)
-            if found is not None:
-                rows[f"{scale:g}"] = found
-    figures = figures_of(dict(reversed(rows.items()))) | {"points": POINTS, "repeats": repeats}
-    figures |= {"warm_up_asks": [warm_up, warmed_up]}
+    warm_up, left_out = (0, 0) if options.quick else (WARM_UP, WARMED_UP)
+    turns = left_out + (options.repeats or (1 if options.quick else 4))
+    with (
+        TemporaryDirectory(prefix="headway-memory-") as place,
+        progress(warm_up + len(scales) * (turns + 1), "scales") as bar,
+    ):
+        # The tables are made first: the process that makes them is gone when anything is timed.
+        files = {scale: make_tables(Path(place) / f"{scale:g}", scale) for scale in scales}
+        conf = {"spark.driver.memory": "8g", "spark.buffer.pageSize": PAGE}
+        spark = open_session("local[2]", conf)
+        try:
+            if warm_up:
+                small = make_tables(Path(place) / "small", WARM_SCALE)
+                first = Contest(spark, WARM_SCALE, Path(place) / "small-annotated", small, bar)
+                for _ in range(warm_up):
+                    first.take_turns()
+            contests = {
+                scale: Contest(spark, scale, Path(place) / f"{scale:g}-annotated", found, bar)
+                for scale, found in files.items()
+            }
+            for _ in range(turns):
+                for contest in contests.values():
+                    contest.take_turns()
+            rows = {f"{scale:g}": contest.row(left_out) for scale, contest in contests.items()}
+        finally:
+            spark.stop()
+    figures = figures_of(rows) | {"points": POINTS, "repeats": turns - left_out}
+    figures |= {"warm_up_asks": [warm_up, left_out]}
     options.keep("early_memory", figures)
     return figures
 
 
-def at_scale(place: Path, scale: float, rounds: tuple[int, int], bar: Bar) -> dict[str, Any] | None:
-    """Both ways that are timed, by turns, some rounds to warm up and some that count, if any.
+class Contest:
+    """One scale: the two ways that are timed, by turns, and the memory of the third.
 
-    The third way takes many times as long, and only its memory is held against anything: once.
+    That one takes many times as long, and only its memory is held against anything: once.
     """
-    warm_up, repeats = rounds
-    files = make_tables(place / "tables", scale)
-    spark = open_session("local[2]", {"spark.driver.memory": "8g", "spark.buffer.pageSize": PAGE})
-    try:
-        race = Race(spark, files)
-        library = Library(spark, place / "annotated", {name: files[name] for name in BY_ORDER})
-        followed = library.open(BY_ORDER, POINTS, growing)
-        for _ in range(warm_up):
-            race.in_full(Q3_GENERAL)
-            footprint_of(race, Q3_GENERAL, followed, POINTS)
-            bar.advance(note=f"warming up at scale {scale:g}")
-        if not repeats:
-            return None
-        apart = library.open(BY_ORDER, POINTS, by_row)
-        full, kept = list[float](), list[Footprint]()
-        for _ in range(repeats):
-            full.append(race.in_full(Q3_GENERAL))
-            bar.advance(note=f"scale {scale:g} in full")
-            kept.append(footprint_of(race, Q3_GENERAL, followed, POINTS))
-            bar.advance(note=f"scale {scale:g} by key")
+
+    def __init__(
+        self, spark: SparkSession, scale: float, place: Path, files: Mapping[str, Path], bar: Bar
+    ) -> None:
+        self._race = Race(spark, files)
+        self._library = Library(spark, place, {name: files[name] for name in BY_ORDER})
+        self._followed = self._library.open(BY_ORDER, POINTS, growing)
+        self._full: list[float] = []
+        self._kept: list[Footprint] = []
+        self._scale, self._bar = scale, bar
+
+    def take_turns(self) -> None:
+        """In full, and early with progress that follows the key."""
+        self._full.append(self._race.in_full(Q3_GENERAL))
+        self._kept.append(footprint_of(self._race, Q3_GENERAL, self._followed, POINTS))
+        self._bar.advance(note=f"scale {self._scale:g} in full and by key")
+
+    def row(self, left_out: int) -> dict[str, Any]:
+        """Its figures, with those of progress that does not follow the key."""
+        apart = self._library.open(BY_ORDER, POINTS, by_row)
         # A job for each point: one of many would hold more still.
-        lost = footprint_of(race, Q3_GENERAL, apart, POINTS, chunk=1)
-        bar.advance(note=f"scale {scale:g} by row")
-    finally:
-        spark.stop()
-    if kept[-1].last != lost.last:
-        raise RunError("both kinds of progress must come to the same last answer, and did not")
-    return row_of(scale, full, kept, lost)
+        lost = footprint_of(self._race, Q3_GENERAL, apart, POINTS, chunk=1)
+        self._bar.advance(note=f"scale {self._scale:g} by row")
+        kept = self._kept[left_out:]
+        if kept[-1].last != lost.last:
+            raise RunError("both kinds of progress must come to the same last answer, and did not")
+        return row_of(self._scale, self._full[left_out:], kept, lost)
 
 
 def row_of(
