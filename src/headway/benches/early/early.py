@@ -23,7 +23,7 @@ FEW, MANY = 10, 100  # points; tables are annotated for each
 WARM_UP = 4
 # And then so many times in each way: later chunks are other plans than the first.
 LEFT_OUT = 1
-DRAWN = 5  # queries that a default run asks at many points, too, and again at each of few
+DRAWN = 4  # queries that a default run asks at many points, too, and again at each of few
 # Among 22 questions by turns a short one stays cold (Java compiles for seconds after each), and the
 # highest of 22 ratios is that of the noisiest. Where all answers cost so many times the full query
 # or more in the last turn, both are asked by themselves: some rounds to warm up, then so many that
@@ -39,7 +39,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
     chance = random.Random(options.seed)
     names = sorted(chance.sample(NAMES, 2)) if options.quick else list(NAMES)
     drawn = names if options.full or options.quick else sorted(chance.sample(NAMES, DRAWN))
-    scale, repeats = (0.1, 1) if options.quick else (1.0, options.repeats or 2)
+    scale, repeats = (0.1, 1) if options.quick else (1.0, options.repeats or 1)
     left_out = 1 if options.quick else LEFT_OUT
     with TemporaryDirectory(prefix="headway-early-") as place:
         files = make_tables(Path(place) / "tables", scale)
