@@ -138,6 +138,23 @@ def test_files_of_points_are_joined_as_they_lie(
     assert told(sql, tables, spark, POINTS) == by_itself
 
 
+def test_where_both_sides_are_sorted_anyway_the_files_of_points_are_left_alone(
+    spark: SparkSession, tables: dict[str, Stored]
+) -> None:
+    sql = "SELECT a.w, sum(a.v * b.v) AS s FROM a, b WHERE a.k = b.k AND a.w = b.w GROUP BY a.w"
+    asking = ask(sql, read_by(sql, tables), chunk=POINTS, spark=spark)
+    assert isinstance(asking.plan, SqlPlan)
+    assert asking.plan.refused == set()
+    assert [answer.fingerprint for answer in asking] == told(sql, tables, spark, 1)
+    assert asking.plan.refused == {"by file"}
+    again = ask(sql, read_by(sql, tables), spark=spark).plan
+    assert isinstance(again, SqlPlan)
+    assert again.refused == {"by file"}
+    fewer = ask(sql, read_by(sql, tables), points=POINTS // 2, spark=spark).plan
+    assert isinstance(fewer, SqlPlan)
+    assert fewer.refused == set()
+
+
 def test_rows_are_never_sent_to_where_a_file_is_said_to_be(
     spark: SparkSession, tables: dict[str, Stored], tmp_path: Path
 ) -> None:

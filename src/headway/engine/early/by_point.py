@@ -10,7 +10,9 @@ once. Nothing in such a query says of a row when it enters: the task tells.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 import pyarrow as pa
@@ -76,7 +78,8 @@ def job_by_point(tables: Tables, sql: str, chunk: Chunk) -> PointsJob | None:
 def frame_by_point(tables: Tables, sql: str, chunk: Chunk, alone: bool) -> DataFrame | None:
     """A query of several points over the files of each; None if Spark would shuffle rows to them.
 
-    It takes two tables that grow, to be merged as they lie: one has no use for many small tasks.
+    It takes two tables that grow, to be merged as they lie: else there is no use for many small
+    tasks, nor where both sides are sorted anyway.
     Spark takes the place of a file for a hash of its key. It is none, so no row may be sent where
     that hash says: each shuffle must be to fewer places than there are files, or to more.
     """
@@ -86,7 +89,32 @@ def frame_by_point(tables: Tables, sql: str, chunk: Chunk, alone: bool) -> DataF
     frame = analysed(tables.session, tables.filled(sql, chunk, alone, by_point=True))
     plan: Any = frame._jdf.queryExecution().executedPlan()
     every = common_points(tables.stored) * tasks // tables.batch
-    return frame if shuffles_elsewhere(str(plan.toString()), every) else None
+    text = str(plan.toString())
+    return frame if shuffles_elsewhere(text, every) and merges_as_it_lies(text) else None
+
+
+def merges_as_it_lies(plan: str) -> bool:
+    r"""Whether a merge in a plan has a side that is not sorted for it; or nothing is merged.
+
+    >>> merge, one, other = "+- SortMergeJoin [k], [k]", "   :- Sort [k]", "   +- *(2) Sort [k]"
+    >>> merges_as_it_lies("\n".join([merge, one, "   :  +- Project [k]", other]))
+    False
+    >>> merges_as_it_lies("\n".join([merge, "   :- Project [k]", "   :  +- Sort [k]", other]))
+    True
+    >>> merges_as_it_lies("+- Sort [k]")
+    True
+    """
+    lines = [(len(line) - len(line.lstrip(" :+-")), line) for line in plan.splitlines()]
+    merges = [n for n, (_, line) in enumerate(lines) if "SortMergeJoin " in line]
+    return not merges or any(not both_sorted(lines[n:]) for n in merges)
+
+
+def both_sorted(lines: Sequence[tuple[int, str]]) -> bool:
+    """Whether the operators right below the first one, by how far in they are, both sort."""
+    depth = lines[0][0]
+    under = takewhile(lambda line: line[0] > depth, lines[1:])
+    sides = [text for inner, text in under if inner == depth + 3]
+    return all(" Sort [" in side for side in sides)
 
 
 SHUFFLE = re.compile(r"\bExchange \w+partitioning\(.*, (\d+)\), [A-Z_]+, \[plan_id", re.IGNORECASE)

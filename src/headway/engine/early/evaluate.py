@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import cached_property, reduce
+from functools import cached_property, lru_cache, reduce
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
@@ -47,7 +47,12 @@ class SqlPlan:
     single: Relation | None = None
     missing: str = ""
     states: States = field(default_factory=States, compare=False)
-    refused: set[str] = field(default_factory=set, compare=False)  # ways that Spark won't go
+
+    @property
+    def refused(self) -> set[str]:
+        """Ways that Spark won't go, or for no gain; known still when the same is asked again."""
+        named = (one.by_point for one in self.tables.stored.values() if isinstance(one, Stored))
+        return refusals_of(self.sql, self.tables.points, tuple(named))
 
     @cached_property
     def many(self) -> Relation:
@@ -200,6 +205,12 @@ class SqlPlan:
         if self.query is not None:
             return self.job(chunk).rows()
         return pa.concat_tables(collected(self.frame(Chunk(p, p))) for p in chunk.points)
+
+
+@lru_cache(maxsize=1000)
+def refusals_of(sql: str, points: int, named: tuple[tuple[str, ...], ...]) -> set[str]:
+    """A set for each question over the same files, which no other files are ever named like."""
+    return set()
 
 
 def typed(relation: Relation, schema: StructType, times: Sequence[str] = ()) -> str:
