@@ -75,22 +75,26 @@ def job_by_point(tables: Tables, sql: str, chunk: Chunk) -> PointsJob | None:
     return PointsJob(frame, tasks) if fits else None
 
 
-def frame_by_point(tables: Tables, sql: str, chunk: Chunk, alone: bool) -> DataFrame | None:
-    """A query of several points over the files of each; None if Spark would shuffle rows to them.
+def frame_by_point(
+    tables: Tables, sql: str, chunk: Chunk, alone: bool
+) -> tuple[DataFrame | None, bool]:
+    """A query of several points over the files of each, and whether to ask for it once more.
 
-    It takes two tables that grow, to be merged as they lie: else there is no use for many small
-    tasks, nor where both sides are sorted anyway.
+    There is none if Spark would shuffle rows to files. It takes two tables that grow, to be merged
+    as they lie: else there is no use for many small tasks. Where both sides are sorted anyway there
+    is none either, but then it is planned already, and another plan would cost as much again.
     Spark takes the place of a file for a hash of its key. It is none, so no row may be sent where
     that hash says: each shuffle must be to fewer places than there are files, or to more.
     """
     tasks = tables.tasks_of_point
     if not tasks or len(tables.growing_in(sql)) < 2:
-        return None
+        return None, False
     frame = analysed(tables.session, tables.filled(sql, chunk, alone, by_point=True))
     plan: Any = frame._jdf.queryExecution().executedPlan()
-    every = common_points(tables.stored) * tasks // tables.batch
-    text = str(plan.toString())
-    return frame if shuffles_elsewhere(text, every) and merges_as_it_lies(text) else None
+    every, text = common_points(tables.stored) * tasks // tables.batch, str(plan.toString())
+    if not shuffles_elsewhere(text, every):
+        return None, False
+    return frame, merges_as_it_lies(text)
 
 
 def merges_as_it_lies(plan: str) -> bool:

@@ -195,8 +195,8 @@ class SqlPlan:
         if relation is not self.many:
             return None
         sql = typed(relation, self.schema, AS_IT_WAS)
-        found = frame_by_point(self.tables, sql, chunk, alone)
-        if found is None:
+        found, once_more = frame_by_point(self.tables, sql, chunk, alone)
+        if not once_more:
             self.refused.add("by file")
         return found
 
