@@ -8,8 +8,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from pyspark.sql import SparkSession
-
 from headway.benches.early.early import ratio
 from headway.benches.options import Bar, BenchOptions, progress
 from headway.early.sampling import Sampling
@@ -48,18 +46,19 @@ def run(options: BenchOptions) -> dict[str, Any]:
         progress(steps, "scales") as bar,
     ):
         # The tables are made first: the process that makes them is gone when anything is timed.
-        files = {scale: make_tables(Path(place) / f"{scale:g}", scale) for scale in scales}
+        places = {scale: Path(place) / f"{scale:g}" for scale in scales}
+        files = {scale: make_tables(folder, scale) for scale, folder in places.items()}
         conf = {"spark.driver.memory": "8g", "spark.buffer.pageSize": PAGE}
         spark = open_session("local[2]", conf)
         try:
             contests = {
-                scale: Contest(spark, scale, Path(place) / f"{scale:g}-annotated", found, bar)
+                scale: Contest(Race(spark, found), places[scale], found, bar)
                 for scale, found in files.items()
             }
             if warm_up:
-                small = make_tables(Path(place) / "small", WARM_SCALE)
-                first = Contest(spark, WARM_SCALE, Path(place) / "small-annotated", small, bar)
-                first.visit(warm_up, 0)
+                few = Path(place) / f"{WARM_SCALE:g}"
+                small = make_tables(few, WARM_SCALE)
+                Contest(Race(spark, small), few, small, bar).visit(warm_up, 0)
             for _ in range(visits):
                 for contest in contests.values():
                     contest.visit(left_out, rounds)
@@ -78,15 +77,13 @@ class Contest:
     That one takes many times as long, and only its memory is held against anything: once.
     """
 
-    def __init__(
-        self, spark: SparkSession, scale: float, place: Path, files: Mapping[str, Path], bar: Bar
-    ) -> None:
-        self._race = Race(spark, files)
-        self._library = Library(spark, place, {name: files[name] for name in BY_ORDER})
+    def __init__(self, race: Race, place: Path, files: Mapping[str, Path], bar: Bar) -> None:
+        self._race, self._scale, self._bar = race, float(place.name), bar
+        kept = {name: files[name] for name in BY_ORDER}
+        self._library = Library(race.spark, place / "annotated", kept)
         self._followed = self._library.open(BY_ORDER, POINTS, growing)
         self._full: list[float] = []
         self._kept: list[Footprint] = []
-        self._scale, self._bar = scale, bar
 
     def visit(self, left_out: int, rounds: int) -> None:
         """In full, and early with progress that follows the key; only later rounds count."""
