@@ -40,7 +40,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
     names = sorted(chance.sample(NAMES, 2)) if options.quick else list(NAMES)
     drawn = names if options.full or options.quick else sorted(chance.sample(NAMES, DRAWN))
     scale, repeats = (0.1, 1) if options.quick else (1.0, options.repeats or 1)
-    left_out = 1 if options.quick else LEFT_OUT
+    left_out = LEFT_OUT
     with TemporaryDirectory(prefix="headway-early-") as place:
         files = make_tables(Path(place) / "tables", scale)
         spark = open_session("local[2]", {"spark.driver.memory": "6g"})
@@ -120,14 +120,17 @@ class Contest:
         moving = [one for one in self._tables[FEW].values() if one.points > 1]
         return round(sum(one.entering[0] for one in moving) / sum(one.rows for one in moving), 4)
 
+    def _counted(self, left_out: int) -> list[Round]:
+        return self._alone or self._turns[left_out:]
+
     def cost(self, left_out: int) -> float:
         """What all answers at few points cost, in times of the full query."""
-        rounds = self._alone or self._turns[left_out:]
+        rounds = self._counted(left_out)
         return ratio([one.few.total_s for one in rounds], [one.full_s for one in rounds])
 
     def row(self, left_out: int, whole: bool) -> dict[str, Any]:
         """Its figures."""
-        rounds = self._alone or self._turns[left_out:]
+        rounds = self._counted(left_out)
         full = [one.full_s for one in rounds]
         total_s = statistics.median(one.few.total_s for one in rounds)
         found = {

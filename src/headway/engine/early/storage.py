@@ -268,8 +268,7 @@ def named_by_point(
     named: dict[int, str] = {}
     for point, own in enumerate(files):
         for name in own:
-            cluster = int(Path(name).parent.name.removeprefix(f"{HALF}="))
-            place = point * clusters.count + cluster
+            place = point * clusters.count + place_of(name)
             if place in named:
                 shutil.rmtree(folder / BY_POINT)
                 return ()
