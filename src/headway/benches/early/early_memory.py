@@ -21,12 +21,16 @@ from headway.workloads.tpch.queries import BY_ORDER, Q3_GENERAL
 
 SENTENCE = "TPC-H Q3 without filters: progress that follows its key, against one that does not."
 POINTS = 10
-# Java compiles what it has run often enough, and plans cost as much over few tuples as over many:
-# both ways that are timed are run so often over few before anything is measured. Then the scales
-# follow each other in one Spark, more than once, so that a slow minute of the host meets more than
-# one of them; of each visit so many rounds are left out, in which files come back into memory.
-WARM_SCALE, WARM_UP, WARMED_UP = 0.05, 30, 1
-VISITS, ROUNDS = 2, 2
+# Plans cost as much over few tuples as over many, and Java compiles for minutes what plans are made
+# by: half a core-second in each ask still after sixty of them, which is a tenth of an ask at the
+# smallest scale and nothing at the largest. So early answers over few tuples are asked for so often
+# before anything is measured, and every so often the full query beside them.
+WARM_SCALE, WARM_UP, IN_FULL = 0.05, 180, 6
+# Then the scales follow each other in one Spark, more than once, so that a slow minute of the host
+# meets more than one of them. Of each visit a round is left out, in which files come back into
+# memory; those that count take about as long at each scale, for short ones are the noisiest.
+VISITS, LEFT_OUT, TUPLES = 2, 1, 2.0
+TABLES = tuple(BY_ORDER)
 PAGE = "256k"  # operators take memory by the page, and the usual 64 MB would hide what they hold
 
 
@@ -38,16 +42,17 @@ def by_row(_column: str, points: int) -> Sampling:
 def run(options: BenchOptions) -> dict[str, Any]:
     """Ask the same question of both kinds of progress, at several scales, and in full."""
     scales = [0.02, 0.05] if options.quick else [0.5, 1.0, 2.0]
-    warm_up, left_out = (0, 0) if options.quick else (WARM_UP, WARMED_UP)
-    visits, rounds = (1, 1) if options.quick else (VISITS, options.repeats or ROUNDS)
-    steps = warm_up + len(scales) * (visits * (left_out + rounds) + 1)
+    warm_up, left_out = (0, 0) if options.quick else (WARM_UP, LEFT_OUT)
+    visits = 1 if options.quick else options.repeats or VISITS
+    rounds = {scale: 1 if options.quick else rounds_at(scale) for scale in scales}
+    steps = warm_up + visits * sum(left_out + count for count in rounds.values()) + len(scales)
     with (
         TemporaryDirectory(prefix="headway-memory-") as place,
         progress(steps, "scales") as bar,
     ):
         # The tables are made first: the process that makes them is gone when anything is timed.
         places = {scale: Path(place) / f"{scale:g}" for scale in scales}
-        files = {scale: make_tables(folder, scale) for scale, folder in places.items()}
+        files = {scale: make_tables(folder, scale, TABLES) for scale, folder in places.items()}
         conf = {"spark.driver.memory": "8g", "spark.buffer.pageSize": PAGE}
         spark = open_session("local[2]", conf)
         try:
@@ -57,18 +62,27 @@ def run(options: BenchOptions) -> dict[str, Any]:
             }
             if warm_up:
                 few = Path(place) / f"{WARM_SCALE:g}"
-                small = make_tables(few, WARM_SCALE)
-                Contest(Race(spark, small), few, small, bar).visit(warm_up, 0)
+                small = make_tables(few, WARM_SCALE, TABLES)
+                Contest(Race(spark, small), few, small, bar).warm_up(warm_up)
             for _ in range(visits):
-                for contest in contests.values():
-                    contest.visit(left_out, rounds)
+                for scale, contest in contests.items():
+                    contest.visit(left_out, rounds[scale])
             rows = {f"{scale:g}": contest.row() for scale, contest in contests.items()}
         finally:
             spark.stop()
-    figures = figures_of(rows) | {"points": POINTS, "repeats": visits * rounds}
+    figures = figures_of(rows) | {"points": POINTS, "visits": visits}
     figures |= {"warm_up_asks": [warm_up, left_out]}
     options.keep("early_memory", figures)
     return figures
+
+
+def rounds_at(scale: float) -> int:
+    """How many rounds of a visit count: at each scale about as many tuples in all.
+
+    >>> [rounds_at(scale) for scale in (0.5, 1.0, 2.0)]
+    [4, 2, 1]
+    """
+    return max(1, round(TUPLES / scale))
 
 
 class Contest:
@@ -79,11 +93,18 @@ class Contest:
 
     def __init__(self, race: Race, place: Path, files: Mapping[str, Path], bar: Bar) -> None:
         self._race, self._scale, self._bar = race, float(place.name), bar
-        kept = {name: files[name] for name in BY_ORDER}
-        self._library = Library(race.spark, place / "annotated", kept)
+        self._library = Library(race.spark, place / "annotated", files)
         self._followed = self._library.open(BY_ORDER, POINTS, growing)
         self._full: list[float] = []
         self._kept: list[Footprint] = []
+
+    def warm_up(self, asks: int) -> None:
+        """Ask so often for early answers, and now and then in full."""
+        for done in range(asks):
+            self._race.early(Q3_GENERAL, self._followed, POINTS)
+            if done % IN_FULL == 0:
+                self._race.in_full(Q3_GENERAL)
+            self._bar.advance(note="warming up")
 
     def visit(self, left_out: int, rounds: int) -> None:
         """In full, and early with progress that follows the key; only later rounds count."""
@@ -113,8 +134,10 @@ def row_of(
     full_s = statistics.median(full)
     by_key_s = statistics.median(one.total_s for one in kept)
     return {
+        "rounds": len(full),
         "full_s": round(full_s, 2),
         "by_key_s": round(by_key_s, 2),
+        "by_key_s_spread": [round(pick(one.total_s for one in kept), 2) for pick in (min, max)],
         "by_key_s_per_scale": round(by_key_s / scale, 3),
         "by_row_s": round(lost.total_s, 2),
         "by_key_peak_bytes": max(one.peak_bytes for one in kept),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from headway.errors import HeadwayError
@@ -15,17 +16,19 @@ TABLES = (
 GENERATOR = "tpchgen-cli"
 
 
-def make_tables(folder: Path, scale: float) -> dict[str, Path]:
-    """Parquet files of all tables; those that are there already are taken as they are."""
-    done = folder / "complete"
-    if not done.exists():
+def make_tables(folder: Path, scale: float, wanted: Sequence[str] = TABLES) -> dict[str, Path]:
+    """Parquet files of tables; those that are there already are taken as they are."""
+    done = {name: folder / f"{name}.complete" for name in wanted}
+    if missing := [name for name, mark in done.items() if not mark.exists()]:
         folder.mkdir(parents=True, exist_ok=True)
         command = [generator(), "parquet", "-s", f"{scale:g}", f"--output-dir={folder}"]
+        command += [f"--tables={','.join(missing)}"]
         made = subprocess.run(command, capture_output=True, text=True, check=False)
         if made.returncode:
             raise HeadwayError(f"{GENERATOR} failed: {made.stderr.strip()[-500:]}")
-        done.touch()
-    return {name: folder / f"{name}.parquet" for name in TABLES}
+        for name in missing:
+            done[name].touch()
+    return {name: folder / f"{name}.parquet" for name in wanted}
 
 
 def generator() -> str:
