@@ -12,7 +12,7 @@ import pytest
 
 from headway.early.lower import flat_types, lower_query
 from headway.early.read.query import read_query
-from headway.early.relation import Known, Relation, Step
+from headway.early.relation import FIRST, LAST, ROWS, Known, Relation, Step
 from headway.early.sampling import Sampling
 from headway.errors import NoRule, QueryError
 from tests.early.tables import TYPES, sampled, types_of
@@ -43,6 +43,8 @@ def answer(asked: dict[str, str]) -> str:
 
 def broken(sql: str) -> str:
     """SQL with a line for each relation, so that a change shows where it is."""
+    for mark, shown in ((FIRST, "{first}"), (LAST, "{last}"), (ROWS, "{rows}")):
+        sql = sql.replace(mark, shown)
     for word in (" FROM (", " JOIN (", " UNION ALL ", " WHERE ", " GROUP BY "):
         sql = sql.replace(word, f"\n{word[1:]}")
     return sql
@@ -132,3 +134,12 @@ def test_a_point_is_forgotten_where_no_later_one_needs_it(
 )
 def test_equal_values_with_unlike_hashes_do_not_enter_together(question: str, by: str) -> None:
     assert lowered({"question": question, "by": by}).step.under[0].rule == "intersected"
+
+
+def test_no_text_of_a_question_stands_for_a_point() -> None:
+    question = "SELECT v, count(*) FROM t WHERE v = '{first} {last} {rows} \\0first\\0' GROUP BY v"
+    sql = lowered({"question": question, "by": "t+3=k"}).sql
+    assert "'{first} {last} {rows} \\0first\\0'" in sql
+    assert sql.count(FIRST) > 0
+    with pytest.raises(QueryError, match="code 0"):
+        lowered({"question": question.replace("\\0", "\0"), "by": "t=k"})

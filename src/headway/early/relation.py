@@ -9,8 +9,10 @@ from headway.early.algebra import Term
 from headway.early.contracts import Contract
 from headway.early.progress import FOREVER, FROM, UNTIL
 
-# Stand for the points of a chunk, put in when it is computed: the text stays the same.
-FIRST, LAST = "{first}", "{last}"
+# Stand for the points of a chunk, and for rows that were kept, put in when it is computed: the
+# text stays the same. No query may hold the character that they begin and end with.
+MARK = "\0"
+FIRST, LAST, ROWS = f"{MARK}first{MARK}", f"{MARK}last{MARK}", f"{MARK}rows{MARK}"
 POINT = "hw_point"
 
 
@@ -29,7 +31,7 @@ class State:
     """Partial results that are kept from chunk to chunk, under the name of a view.
 
     `partial` gives those of a chunk's own tuples, with the point they enter at; `merge` gives those
-    of all earlier chunks, put into it in place of `{rows}`, as one row for each key.
+    of all earlier chunks, put into it in place of ROWS, as one row for each key.
     """
 
     view: str

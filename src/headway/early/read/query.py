@@ -41,6 +41,7 @@ from headway.early.read.scope import (
 )
 from headway.early.read.sources import joined, renamed
 from headway.early.read.windows import windowed
+from headway.early.relation import MARK
 from headway.errors import NoRule, QueryError
 
 Schema = Mapping[str, Mapping[str, str]]
@@ -50,6 +51,11 @@ UNREAD = ("connect", "match", "cluster", "distribute", "sort", "kind", "hint", "
 @lru_cache(maxsize=16)
 def parse(sql: str) -> exp.Query:
     """The syntax tree of one query, or an error that says where it breaks; not to be changed."""
+    if MARK in sql:
+        raise QueryError(
+            "the query holds a character of code 0, which has a meaning of its own here; write it "
+            "as \\0 within a text"
+        )
     try:
         tree = sqlglot.parse_one(sql, dialect=DIALECT)
     except sqlglot.errors.SqlglotError as error:

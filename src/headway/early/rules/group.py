@@ -15,7 +15,9 @@ from headway.early.relation import (
     AT_POINT,
     FIRST,
     FROM_START,
+    LAST,
     POINT,
+    ROWS,
     Known,
     Relation,
     State,
@@ -204,7 +206,7 @@ def kept_state(node: Group, child: Relation, parts: list[Parts]) -> State:
     merges = [f"{part.merge}(`{part.name}`) AS `{part.name}`" for part in every]
     grouping = f" GROUP BY {listed(keys)}" if keys else ""
     fresh = partial_rows(node, child, parts, [FROM])
-    return State(view_of(fresh), fresh, f"SELECT {listed(keys, merges)} FROM {{rows}}{grouping}")
+    return State(view_of(fresh), fresh, f"SELECT {listed(keys, merges)} FROM {ROWS}{grouping}")
 
 
 def view_of(fresh: str) -> str:
@@ -241,7 +243,7 @@ def at_each_point(node: Group, child: Relation, known: Known) -> Relation:
         # A point without tuples has an answer too, so each brings one row that is not looked at.
         names = quoted(child.columns)
         empty = listed((f"NULL AS {name}" for name in names), [POINT, "FALSE AS hw_here"])
-        every = f"SELECT {empty} FROM (SELECT EXPLODE(SEQUENCE({FIRST}, {{last}})) AS {POINT})"
+        every = f"SELECT {empty} FROM (SELECT EXPLODE(SEQUENCE({FIRST}, {LAST})) AS {POINT})"
         rows = f"SELECT {listed(names, [POINT, 'TRUE AS hw_here'])} FROM ({rows}) UNION ALL {every}"
         calls = [looking(call) for call in node.calls]
     parts = exact_parts(calls, child, known) or [as_a_whole(call) for call in calls]
@@ -281,7 +283,7 @@ def distinct(node: Group, child: Relation, keeps: bool) -> Relation:
         states: tuple[State, ...] = ()
         if keeps:
             names = listed(quoted(key.name for key in node.keys))
-            state = State(view_of(fresh), fresh, f"SELECT DISTINCT {names} FROM {{rows}}")
+            state = State(view_of(fresh), fresh, f"SELECT DISTINCT {names} FROM {ROWS}")
             states = (state,)
             sql = f"SELECT {names}, {seen}, {FOREVER} AS {UNTIL} FROM {state.view} GROUP BY {names}"
         step = Step("distinct", "additive", "seen once, seen for good", steps([child]))

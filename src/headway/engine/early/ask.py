@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
+import weakref
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
@@ -86,7 +89,7 @@ def ask(
     batch = -(-every // wanted)
     if batch > 1 and any(isinstance(one, Fed) for one in stored.values()):
         raise QueryError(f"its stages answer at {every} points; ask them for {wanted} points")
-    seen = Tables(session_beside(session), stored, -(-every // batch), batch)
+    seen = Tables(session_beside(session), stored, -(-every // batch), batch, session)
     way = Way(budget or Budget(), chunk, clock or SystemClock(), at_once)
     if isinstance(question, str):
         return Asking(seen, plan_question(seen, question), place_of(folder), way, estimates)
@@ -104,6 +107,14 @@ def mentioned(question: str | Reducer, tables: Mapping[str, Table]) -> dict[str,
         return named
     read = tables_in(question)
     return {name: table for name, table in named.items() if name in read}
+
+
+class Passing:
+    """A folder that is removed when nobody refers to this any more, or the process ends."""
+
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="headway-"))
+        weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
 
 
 def settled(
@@ -125,7 +136,8 @@ def settled(
         elif isinstance(table, Stored):
             stored[name] = table
         else:
-            place = Path(tempfile.mkdtemp(prefix="headway-")) / name
+            passing = Passing()
             frame, source = read_source(table, spark)
-            stored[name] = annotate(frame, Sampling("start", points=1), place, source)
+            copy = annotate(frame, Sampling("start", points=1), passing.folder / name, source)
+            stored[name] = replace(copy, held_by=passing)
     return stored, spark or our_spark()

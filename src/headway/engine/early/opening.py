@@ -125,13 +125,20 @@ def open_files(spark: SparkSession, files: FileSet) -> str:
 def plan_of(spark: SparkSession, files: FileSet) -> Any:
     """Spark's plan of the rows of files: read by whoever asks, or in memory already."""
     if not files.paths:
-        return spark.createDataFrame([], files.schema)._jdf.queryExecution().analyzed()
+        return nothing(spark, files.schema)
     frame = spark.read.schema(files.schema).parquet(*files.paths)
     plan: Any = frame._jdf.queryExecution().analyzed()
     if files.is_held:
         with suppress(Py4JError):  # what cannot be read is told to who reads it
             return held(spark, frame)
     return apart(spark, plan, files) if is_scan(plan) else plan
+
+
+def nothing(spark: SparkSession, schema: StructType) -> Any:
+    """No rows at all as a plan; made in the JVM, as `held` does it."""
+    kind = spark._jsparkSession.parseDataType(schema.json())
+    none: Any = spark._jvm.java.util.ArrayList()  # type: ignore[union-attr]
+    return spark._jsparkSession.createDataFrame(none, kind).queryExecution().analyzed()
 
 
 def is_scan(plan: Any) -> bool:

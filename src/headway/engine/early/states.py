@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame
 
 from headway.early.chunks import Chunk
 from headway.early.progress import FROM
-from headway.early.relation import State
+from headway.early.relation import ROWS, State
 from headway.engine.early.views import Tables, analysed
 
 # A chunk reads what it and the one before it keep, and stages plan a few chunks ahead.
@@ -73,7 +73,7 @@ def merged(tables: Tables, state: State, rows: DataFrame) -> DataFrame:
     """All partial results so far as one row for each key."""
     name = f"{state.view}_rows"
     rows.drop(FROM).createOrReplaceTempView(name)
-    return analysed(tables.session, state.merge.replace("{rows}", name))
+    return analysed(tables.session, state.merge.replace(ROWS, name))
 
 
 def put_by(frame: DataFrame, now: bool = False) -> DataFrame:

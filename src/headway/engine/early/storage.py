@@ -48,7 +48,8 @@ class Stored:
     """One annotated table: where its files are, how it was sampled, and how tuples enter.
 
     `by_point` are the same files under other names, from which Spark learns the point and the
-    cluster of each; there are none where points share files, or have no clusters.
+    cluster of each; there are none where points share files, or have no clusters. What the table
+    is `held_by` lives as long as it does.
     """
 
     folder: Path
@@ -59,6 +60,7 @@ class Stored:
     source: str = ""
     clusters: Clusters = field(default_factory=Clusters)
     by_point: tuple[str, ...] = ()
+    held_by: object = field(default=None, compare=False, repr=False)
 
     @property
     def contract(self) -> Contract:

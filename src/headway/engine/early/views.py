@@ -75,14 +75,36 @@ def session_beside(spark: SparkSession) -> SparkSession:
     return beside
 
 
+@contextmanager
+def active_as_before() -> Iterator[None]:
+    """Whoever makes rows in Python makes its session the active one: only until this is over."""
+    before = SparkSession.getActiveSession()
+    try:
+        yield
+    finally:
+        if before is not None:
+            make_active(before)
+
+
+def make_active(session: SparkSession) -> None:
+    """Let what does not say which session it wants have this one."""
+    jvm: Any = session._jvm
+    jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(session._jsparkSession)
+    SparkSession._activeSession = session
+
+
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """The annotated tables of a question, seen at `points` points, each of `batch` stored ones."""
+    """The annotated tables of a question, seen at `points` points, each of `batch` stored ones.
+
+    `session` is one of our own, beside that of whoever asks, which is `home`.
+    """
 
     session: SparkSession
     stored: Mapping[str, Source]
     points: int
     batch: int = 1
+    home: SparkSession | None = None
     _types: dict[str, list[str]] = field(default_factory=dict, compare=False)
 
     @property

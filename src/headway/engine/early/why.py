@@ -14,7 +14,7 @@ from headway.early.lineage import behind
 from headway.engine.early.evaluate import SqlPlan, known_of
 from headway.engine.early.stages.fed import Fed
 from headway.engine.early.stages.reducing import ReducerPlan
-from headway.engine.early.views import Tables, analysed
+from headway.engine.early.views import Tables, active_as_before, analysed
 from headway.errors import QueryError
 
 
@@ -34,7 +34,7 @@ class Lineage:
 
     def frame(self, table: pa.Table) -> Any:
         """An Arrow table as a DataFrame of the user's Spark."""
-        return self._tables.session.createDataFrame(table)
+        return (self._tables.home or self._tables.session).createDataFrame(table)
 
     def why(self, point: int, key: dict[str, Any]) -> Why:
         """The tuples that hold at a point and that the rows with these values were made of."""
@@ -84,8 +84,9 @@ class Lineage:
         """Run the query over the traced tuples alone."""
         tuples = {name: frame.toArrow() for name, frame in found.items()}
         session = self._tables.session
-        for name, rows in tuples.items():
-            schema = self._tables.stored[name].schema
-            session.createDataFrame(rows, schema=schema).createOrReplaceTempView(name)
+        with active_as_before():
+            for name, rows in tuples.items():
+                schema = self._tables.stored[name].schema
+                session.createDataFrame(rows, schema=schema).createOrReplaceTempView(name)
         text = self._tables.stabbed(self._plan.said, point, but=tuples)
         return Why(tuples, analysed(session, text).toArrow())
