@@ -66,6 +66,8 @@ def run(options: BenchOptions) -> dict[str, Any]:
     figures = figures_of(rows) | {"scale": scale, "repeats": repeats, "seed": options.seed}
     figures |= {"warm_up_asks": WARM_UP + left_out, "warm_up_alone": WARMED}
     figures |= {"first_share": contests[0].first_share}
+    # What it takes once to lay tables out, before anything can be asked early of them.
+    figures |= {"annotating_s": {n: round(s, 1) for n, s in library.annotating_s.items()}}
     options.keep("early", figures)
     return figures
 
@@ -126,7 +128,12 @@ class Contest:
     def cost(self, left_out: int) -> float:
         """What all answers at few points cost, in times of the full query."""
         rounds = self._counted(left_out)
-        return ratio([one.few.total_s for one in rounds], [one.full_s for one in rounds])
+        return ratio(*self._both(rounds))
+
+    @staticmethod
+    def _both(rounds: list[Round]) -> tuple[list[float], list[float]]:
+        """What all answers took in each round, and the full query."""
+        return [one.few.total_s for one in rounds], [one.full_s for one in rounds]
 
     def row(self, left_out: int, whole: bool) -> dict[str, Any]:
         """Its figures."""
@@ -139,13 +146,14 @@ class Contest:
             "total_s": round(total_s, 2),
             "first_sooner": ratio(full, [one.few.first_s for one in rounds]),
             "total_cost": self.cost(left_out),
+            "total_cost_by_turns": ratio(*self._both(self._turns[left_out:])),
             "rounds": [round(one.few.total_s / one.full_s, 2) for one in rounds],
             "chunks": [[one.chunk.first, one.chunk.last] for one in rounds[-1].few.spent],
         }
         if self._drawn:
             beside = [one.full_s for one in self._turns[left_out:]]
             found |= self._at_many(beside, self._many[left_out:])
-            found |= self._again(total_s, whole)
+            found |= self._again(whole)
         return found
 
     def _at_many(self, full: list[float], many: list[Timed]) -> dict[str, float]:
@@ -154,18 +162,16 @@ class Contest:
             "first_sooner_100": ratio(full, [one.first_s for one in many]),
         }
 
-    def _again(self, total_s: float, whole: bool) -> dict[str, float]:
-        """What it costs to ask again at each of few points, once it is warm."""
-        again_s = {}
+    def _again(self, whole: bool) -> dict[str, float]:
+        """What it costs to ask again at each of few points, side by side, once it is warm."""
+        cheaper = {}
         for laid_out in (False, True) * 2 if whole else (False,) * 2:
-            again_s[laid_out] = self._race.again_at_each_point(
-                self._sql, self._tables[FEW], FEW, laid_out
-            )
+            early_s = self._race.early(self._sql, self._tables[FEW], FEW).total_s
+            again_s = self._race.again_at_each_point(self._sql, self._tables[FEW], FEW, laid_out)
+            cheaper[laid_out] = round(again_s / early_s, 2)
         self._bar.advance(note=f"{self.name} again at each point")
         names = {False: "cheaper_than_again", True: "cheaper_than_again_laid_out"}
-        return {
-            names[laid_out]: round(spent_s / total_s, 2) for laid_out, spent_s in again_s.items()
-        }
+        return {names[laid_out]: times for laid_out, times in cheaper.items()}
 
 
 def ratio(above: list[float], below: list[float]) -> float:
@@ -183,6 +189,9 @@ def figures_of(rows: dict[str, dict[str, Any]]) -> dict[str, Any]:
         "first_sooner_median": round(statistics.median(over("first_sooner")), 2),
         "total_cost_median": round(statistics.median(over("total_cost")), 3),
         "total_cost_worst": max(over("total_cost")),
+        # By the turns alone, before those that seemed dear were asked by themselves.
+        "total_cost_by_turns_median": round(statistics.median(over("total_cost_by_turns")), 3),
+        "total_cost_by_turns_worst": max(over("total_cost_by_turns")),
         "total_cost_100_median": round(statistics.median(over("total_cost_100")), 3),
         "cheaper_than_again_median": round(statistics.median(over("cheaper_than_again")), 2),
         "cheaper_than_again_worst": min(over("cheaper_than_again")),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
+from headway.clock import SystemClock
 from headway.early.progress import FOREVER, FROM
 from headway.early.sampling import Sampling
 from headway.engine.early.sources import read_source
@@ -38,6 +39,8 @@ class Library:
 
     def __init__(self, spark: SparkSession, folder: Path, tables: Mapping[str, Path]) -> None:
         self._spark, self._folder, self._tables = spark, folder, tables
+        self._clock = SystemClock()
+        self.annotating_s: dict[str, float] = {}  # what each copy took to make, by its name
 
     def open(
         self, keys: Mapping[str, str], points: int, way: Callable[[str, int], Sampling] = growing
@@ -56,5 +59,8 @@ class Library:
         place = self._folder / mark
         if (place / MANIFEST).is_file():
             return open_stored(place)
+        begun_s = self._clock.steady_s()
         frame, source = read_source(self._tables[name], self._spark)
-        return annotate(frame, sampling, place, source)
+        made = annotate(frame, sampling, place, source)
+        self.annotating_s[mark] = self._clock.steady_s() - begun_s
+        return made
