@@ -14,7 +14,7 @@ from pathlib import Path
 from headway.benches.early.questions import Question, all_questions
 from headway.benches.options import progress
 from headway.engine.early.ask import ask
-from headway.engine.early.proving.library import Library
+from headway.engine.early.proving.library import Library, growing, mixed
 from headway.engine.early.proving.oracle import register_functions
 from headway.engine.spark.session import open_session
 from headway.workloads.tpch.data import make_tables
@@ -26,12 +26,16 @@ LEAST_S, MOST_S = 12.0, 30.0
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """Which questions are asked, of tables in which folder, at how many points, in which ways."""
+    """Which questions are asked, of tables in which folder, at how many points, in which ways.
+
+    Those `of_leaving` are asked of tuples some of which leave again, by their names.
+    """
 
     questions: Sequence[Question]
     folder: Path
     points: int
     seed: int
+    of_leaving: frozenset[str] = frozenset()
     ways: Sequence[tuple[str, int, int]] = WAYS
 
 
@@ -56,7 +60,7 @@ def sequences_of(wish: Wish) -> Repeated:
             out = wish.folder / f"{way}.jsonl"
             said: dict[str, object] = {
                 "folder": str(wish.folder), "points": wish.points, "cores": cores, "size": size,
-                "names": names, "out": str(out),
+                "names": names, "out": str(out), "of_leaving": sorted(wish.of_leaving),
                 "kept": str(wish.folder / "kept") if way == "killed" else "",
             }  # fmt: skip
             kills += asked_in_a_child(said, random.Random(wish.seed) if way == "killed" else None)
@@ -108,14 +112,14 @@ def main(said: dict[str, object]) -> None:
     spark = open_session(f"local[{said['cores']}]")
     register_functions(spark)
     library = Library(spark, folder / "annotated", make_tables(folder / "tables", 0))
-    wanted = set(said["names"])  # type: ignore[call-overload]
+    wanted, leaving = set(said["names"]), set(said["of_leaving"])  # type: ignore[call-overload]
     for question in all_questions():
         if question.name not in wanted or question.name in done:
             continue
         kept = folder / "kept" / question.name if said["kept"] else None
         asking = ask(
             question.sql,
-            library.open(question.keys, points),
+            library.open(question.keys, points, mixed if question.name in leaving else growing),
             folder=kept,
             chunk=int(str(said["size"])) or None,
         )

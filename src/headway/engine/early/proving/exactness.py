@@ -6,11 +6,20 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
+import pyarrow as pa
+
 from headway.engine.early.asking import Asking
 from headway.engine.early.proving.oracle import QUICKLY, answer_by_batch, differs
 from headway.engine.spark.session import set_for_now
 
 SIDE_BY_SIDE = 2  # batch queries over little data: to plan one takes longer than to run it
+
+
+def names_differ(found: pa.Table, wanted: pa.Table) -> str | None:
+    """How the columns of two answers are called otherwise, or None."""
+    if found.column_names == wanted.column_names:
+        return None
+    return f"columns {found.column_names} instead of {wanted.column_names}"
 
 
 def check_points(asking: Asking, sql: str) -> Iterator[tuple[int, str]]:
@@ -20,6 +29,6 @@ def check_points(asking: Asking, sql: str) -> Iterator[tuple[int, str]]:
     with set_for_now(session, QUICKLY), ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
         right = pool.map(partial(answer_by_batch, asking.tables, sql), (a.point for a in answers))
         for answer, wanted in zip(answers, right, strict=True):
-            difference = differs(answer.table, wanted)
+            difference = names_differ(answer.table, wanted) or differs(answer.table, wanted)
             if difference is not None:
                 yield answer.point, difference
