@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from headway.early.algebra import Condition, Equality, Term
 from headway.early.contracts import AT_START, Classes, Contract, aligned, joint
 
 BY_K = Contract(keys=frozenset({("t.k",)}), function="hash")
+TYPES = {"t.k": "bigint", "u.j": "int", "w.m": "bigint"}
 BY_J = Contract(keys=frozenset({("u.j",)}), function="hash")
 
 
@@ -14,20 +17,27 @@ def equal(left: str, right: str) -> Condition:
 
 
 def test_equality_is_followed_through_a_third_column() -> None:
-    classes = Classes([equal("t.k", "w.m"), equal("w.m", "u.j")])
+    classes = Classes([equal("t.k", "w.m"), equal("w.m", "u.j")], TYPES)
     assert aligned([BY_K, BY_J, AT_START], classes)
-    assert not aligned([BY_K, BY_J], Classes([equal("t.k", "w.m")]))
+    assert not aligned([BY_K, BY_J], Classes([equal("t.k", "w.m")], TYPES))
+
+
+@pytest.mark.parametrize("kind", ["string", "double", "decimal(18,0)", "timestamp", ""])
+def test_equality_with_a_column_that_is_hashed_otherwise_leads_nowhere(kind: str) -> None:
+    equalities = [equal("t.k", "w.m"), equal("w.m", "u.j")]
+    assert not aligned([BY_K, BY_J], Classes(equalities, TYPES | {"w.m": kind}))
+    assert not aligned([BY_K, BY_J], Classes(equalities, dict.fromkeys(TYPES, "double")))
 
 
 def test_a_join_knows_its_key_by_every_name_that_equals_it() -> None:
-    contract = joint([BY_K, AT_START], Classes([equal("t.k", "w.m")]))
+    contract = joint([BY_K, AT_START], Classes([equal("t.k", "w.m")], TYPES))
     assert contract.determined_by(["w.m"])
     assert contract.determined_by(["t.k", "other"])
     assert not contract.determined_by(["other"])
 
 
 def test_a_join_of_other_keys_promises_no_key() -> None:
-    contract = joint([BY_K, BY_J], Classes([]))
+    contract = joint([BY_K, BY_J], Classes([], TYPES))
     assert contract.keys == frozenset()
     assert contract.inclusive
 

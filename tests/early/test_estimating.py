@@ -18,6 +18,7 @@ from headway.early.estimating import (
 from headway.early.lower import lower_query
 from headway.early.read.query import read_query
 from headway.early.relation import Known
+from headway.early.rules.types import flat_types
 from tests.early.tables import TYPES, sampled, types_of
 
 
@@ -70,7 +71,8 @@ def test_counts_and_sums_of_groups_that_are_named_can_be_scaled_up(
 )
 def test_a_join_of_sides_that_do_not_enter_together_is_warned_of(by: str, warned: bool) -> None:
     query = read_query("SELECT t.k, count(*) AS n FROM t JOIN u ON t.k = u.k GROUP BY t.k", TYPES)
-    relation = lower_query(query, Known(sampled(by), types_of))
+    columns = flat_types(query.node, TYPES)
+    relation = lower_query(query, Known(sampled(by), types_of, columns=columns))
     assert any("few" in line or "biased" in line for line in warnings_of(relation.step)) == warned
 
 

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from headway.early.lower import flat_types, lower_query
+from headway.early.lower import lower_query
 from headway.early.read.query import read_query
 from headway.early.relation import FIRST, LAST, ROWS, Known, Relation, Step
+from headway.early.rules.types import flat_types
 from headway.early.sampling import Sampling
 from headway.errors import NoRule, QueryError
 from tests.early.tables import TYPES, sampled, types_of
@@ -25,7 +26,9 @@ def lowered(asked: dict[str, str]) -> Relation:
     query = read_query(asked["question"], TYPES)
     counts = (each.partition("=") for each in asked.get("rows", "").split())
     rows = {name: int(count) for name, _, count in counts}
-    return lower_query(query, Known(sampled(asked.get("by", "")), types_of, rows=rows))
+    columns = flat_types(query.node, TYPES)
+    known = Known(sampled(asked.get("by", "")), types_of, columns=columns, rows=rows)
+    return lower_query(query, known)
 
 
 def told(step: Step, depth: int = 0) -> str:

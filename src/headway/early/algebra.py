@@ -6,7 +6,7 @@ operator. Expressions are Spark SQL; what an operator must know of them is besid
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,10 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Equality:
-    """A condition `left = right` between two plain columns; joins and contracts live on these."""
+    """A condition `left = right` between two plain columns; joins and contracts live on these.
+
+    It need not make them the same value: `'05' = 5` and `'5' = 5` hold in SQL, too.
+    """
 
     left: str
     right: str
@@ -193,6 +196,18 @@ class Query:
     node: Node
     shown: tuple[str, ...]
     order: tuple[Order, ...] = ()
+
+
+def children_of(node: Node) -> list[Node]:
+    """The relations that an operator reads, in their order."""
+    found: list[Node] = []
+    for field in fields(node):
+        value = getattr(node, field.name)
+        if isinstance(value, Node):
+            found.append(value)
+        elif isinstance(value, tuple):
+            found += [one for one in value if isinstance(one, Node)]
+    return found
 
 
 def columns_of(node: Node) -> tuple[str, ...]:

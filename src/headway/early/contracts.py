@@ -51,16 +51,48 @@ class Contract:
 
 AT_START = Contract(at_start=True)
 MOVING = Contract(inclusive=False)
+WHOLE = ("tinyint", "smallint", "int", "bigint")
+
+
+def hashed_as(kind: str) -> str | None:
+    """What a key's type is hashed as: equal values of equal kinds have equal hashes.
+
+    >>> hashed_as("int"), hashed_as("decimal(12,2)"), hashed_as("double")
+    ('whole', 'decimal(12,2)', None)
+    """
+    if kind in WHOLE:
+        return "whole"
+    plain = ("string", "date", "timestamp", "timestamp_ntz", "boolean", "binary")
+    return kind if kind in plain or kind.startswith("decimal") else None
+
+
+def grouped_alike(one: str, other: str) -> bool:
+    """Whether a value of one type equals at most one group of values of the other.
+
+    The number 5 equals the strings '5' and '05', which are two groups; of types that are not known
+    nothing is said.
+
+    >>> grouped_alike("int", "bigint"), grouped_alike("bigint", "string"), grouped_alike("", "")
+    (True, False, False)
+    """
+    return bool(one) and (one == other or (one in WHOLE and other in WHOLE))
 
 
 class Classes:
-    """Columns that conditions make equal."""
+    """Columns that conditions make equal, so that they have the same hash in every row.
 
-    def __init__(self, conditions: Iterable[Condition]) -> None:
+    An equality says so where both types are known and hashed alike, and nothing otherwise.
+    """
+
+    def __init__(self, conditions: Iterable[Condition], types: Mapping[str, str]) -> None:
         self._members: dict[str, frozenset[str]] = {}
         for condition in conditions:
-            if condition.equality is not None:
-                self._join(condition.equality.left, condition.equality.right)
+            pair = condition.equality
+            if pair is None:
+                continue
+            kinds = {hashed_as(types.get(column, "")) for column in (pair.left, pair.right)}
+            if len(kinds) == 1 and None not in kinds:
+                self._join(pair.left, pair.right)
 
     def _join(self, left: str, right: str) -> None:
         both = self.of(left) | self.of(right)

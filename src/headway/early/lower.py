@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import fields, replace
 from typing import Any
 
@@ -26,6 +26,7 @@ from headway.early.algebra import (
     Top,
     Union,
     Windows,
+    children_of,
 )
 from headway.early.relation import AS_IT_WAS, Known, Relation, listed, quoted
 from headway.early.rules.group import group
@@ -34,6 +35,7 @@ from headway.early.rules.ordered import compare, top, windows
 from headway.early.rules.outer import outer
 from headway.early.rules.rows import constant, project, scan, union
 from headway.early.rules.semi import Match, not_in, semi
+from headway.early.rules.types import column_types
 
 
 def lower_query(query: Query, known: Known) -> Relation:
@@ -49,7 +51,8 @@ def lower_query(query: Query, known: Known) -> Relation:
 def lower(node: Node, known: Known) -> Relation:
     """One operator by its rule, after those under it; what they keep, it keeps."""
     under = [lower(one, known) for one in children_of(node)]
-    found = by_rule(node, under, known)
+    types = column_types(node, [one.types for one in under], known.columns)
+    found = replace(by_rule(node, under, known), types=types)
     if not all(one.as_asked for one in under):
         found = replace(found, as_asked=False)
     if found.states:
@@ -85,29 +88,6 @@ def by_rule(node: Node, under: list[Relation], known: Known) -> Relation:
             return windows(node, *under)
         case Top():
             return top(node, *under)
-
-
-def children_of(node: Node) -> list[Node]:
-    """The relations that an operator reads, in their order."""
-    found: list[Node] = []
-    for field in fields(node):
-        value = getattr(node, field.name)
-        if isinstance(value, Node):
-            found.append(value)
-        elif isinstance(value, tuple):
-            found += [one for one in value if isinstance(one, Node)]
-    return found
-
-
-def flat_types(node: Node, tables: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
-    """The types of the columns of tables, by the names that a query knows them by."""
-    if isinstance(node, Scan):
-        types = {name.lower(): kind for name, kind in tables[node.table].items()}
-        return {f"{node.alias}.{column}": types[column] for column in node.columns}
-    found: dict[str, str] = {}
-    for one in children_of(node):
-        found |= flat_types(one, tables)
-    return found
 
 
 def pruned(query: Query) -> Node:

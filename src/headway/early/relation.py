@@ -48,6 +48,7 @@ class Relation:
     `settled` says that beside what `states` keep, it reads only what is there from the start.
     `as_asked` says that of tuples that are all there Spark makes the very same rows by itself.
     `rows` is how many rows its table has, of a table and what is filtered of it; 0: nobody knows.
+    `types` are those of its columns, where they are known.
     """
 
     sql: str
@@ -59,6 +60,7 @@ class Relation:
     settled: bool = False
     as_asked: bool = True
     rows: int = 0
+    types: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @property
     def forgets(self) -> bool:

@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
-from headway.early.contracts import AT_START, Contract
+from headway.early.contracts import AT_START, WHOLE, Contract, hashed_as
 from headway.early.progress import FOREVER
 from headway.errors import QueryError
 
@@ -83,21 +83,6 @@ class Sampling:
 
     def as_json(self) -> dict[str, object]:
         return asdict(self)
-
-
-WHOLE = ("tinyint", "smallint", "int", "bigint")
-
-
-def hashed_as(kind: str) -> str | None:
-    """What a key's type is hashed as: equal values of equal kinds have equal hashes.
-
-    >>> hashed_as("int"), hashed_as("decimal(12,2)"), hashed_as("double")
-    ('whole', 'decimal(12,2)', None)
-    """
-    if kind in WHOLE:
-        return "whole"
-    plain = ("string", "date", "timestamp", "timestamp_ntz", "boolean", "binary")
-    return kind if kind in plain or kind.startswith("decimal") else None
 
 
 def from_json(found: dict[str, object]) -> Sampling:

@@ -96,7 +96,9 @@ def read_query(sql: str, schema: Schema) -> Query:
     except sqlglot.errors.SqlglotError as error:
         raise NoRule(f"names that cannot be told apart: {error}") from error
     # Spark does not tell names apart by case, and neither does what was qualified.
-    tables = {name: tuple(column.lower() for column in schema[name]) for name in schema}
+    tables = {
+        name: {column.lower(): kind for column, kind in schema[name].items()} for name in schema
+    }
     block = read_block(tree, Scope(tables, Names(), read_block))
     return Query(block.node, block.columns, block.order)
 

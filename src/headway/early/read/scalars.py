@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from sqlglot import exp
 
 from headway.early.algebra import Condition, Group, Inner, Node, Outer, Output, Project
+from headway.early.contracts import grouped_alike
 from headway.early.read.groups import Extracted, extract
 from headway.early.read.scope import (
     Core,
@@ -18,6 +19,7 @@ from headway.early.read.scope import (
     outside,
 )
 from headway.early.read.sources import joined
+from headway.early.rules.types import types_below
 from headway.errors import NoRule
 
 ReadCore = Callable[[exp.Select, Scope], Core]
@@ -74,6 +76,7 @@ def attach(
     sub = Project(grouped, (*named, Output(value, as_term(extracted.trees[0]))))
     if not keys:
         return Inner((node, sub)), flat(value)
+    refuse_unlike(conditions, types_below(Inner((node, sub)), scope.tables))
     empty = on_nothing(extracted)
     if must_match and isinstance(empty, exp.Null):
         return Inner((node, sub), conditions), flat(value)
@@ -119,6 +122,17 @@ def bound(
         meets = exp.EQ(this=flatten(theirs, inner), expression=flat(key.name))
         conditions.append(as_condition(meets))
     return tuple(keys), tuple(conditions)
+
+
+def refuse_unlike(conditions: tuple[Condition, ...], types: Mapping[str, str]) -> None:
+    """Refuse what may bind a row to several groups, of which each would have a value of its own."""
+    for condition in conditions:
+        pair = condition.equality
+        if pair is None or not grouped_alike(types.get(pair.left, ""), types.get(pair.right, "")):
+            raise NoRule(
+                f"the correlation {condition.term.text} of a scalar subquery: it compares unlike "
+                "types, or such as are not known"
+            )
 
 
 def on_nothing(extracted: Extracted) -> exp.Expr:

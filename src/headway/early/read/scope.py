@@ -47,7 +47,7 @@ class Block:
 class Scope:
     """What the names in one SELECT mean, the SELECT around it, and who reads a query in it."""
 
-    tables: Mapping[str, tuple[str, ...]]
+    tables: Mapping[str, Mapping[str, str]]
     names: Names
     read: Callable[[exp.Expr, Scope], Block]
     views: dict[str, exp.Expr] = field(default_factory=dict)

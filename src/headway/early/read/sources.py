@@ -74,7 +74,7 @@ def read_source(source: exp.Expr, scope: Scope) -> Node:
     if isinstance(source, exp.Table) and source.name not in scope.views:
         if source.name not in scope.tables:
             raise NoRule(f"the table `{source.name}`, which was not given")
-        return Scan(source.name, own, scope.tables[source.name])
+        return Scan(source.name, own, tuple(scope.tables[source.name]))
     body = scope.views[source.name] if isinstance(source, exp.Table) else source.this
     block = scope.read(body, scope.apart())
     named = source.args.get("alias")

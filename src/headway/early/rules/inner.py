@@ -18,9 +18,10 @@ def inner(node: Inner, sources: list[Relation]) -> Relation:
     """Join relations by intersecting intervals; aligned ones need no comparison at all."""
     texts = [condition.term.text for condition in node.conditions]
     columns = tuple(name for source in sources for name in source.columns)
+    types = {name: kind for source in sources for name, kind in source.types.items()}
+    classes = Classes(node.conditions, types)
     if len(sources) == 1:
-        return filtered(sources[0], texts, Classes(node.conditions))
-    classes = Classes(node.conditions)
+        return filtered(sources[0], texts, classes)
     contracts = [source.contract for source in sources]
     contract = joint(contracts, classes)
     is_aligned = aligned(contracts, classes)

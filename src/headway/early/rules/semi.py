@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from headway.early.algebra import Condition
-from headway.early.contracts import MOVING, Classes, Contract, aligned
+from headway.early.contracts import MOVING, Classes, Contract, aligned, grouped_alike
 from headway.early.progress import FOREVER, FROM, UNTIL
 from headway.early.relation import (
     AS_IT_WAS,
@@ -58,7 +58,7 @@ def semi(match: Match) -> Relation:
         )
         settled = left.local and right.local
         return Relation(sql, left.columns, left.contract, match.step("plain"), settled)
-    if right.contract.inclusive and compares_columns(match):
+    if right.contract.inclusive and meets_one_group(match):
         return by_first_match(match)
     return at_each_point(match, match.on)
 
@@ -67,7 +67,8 @@ def agree(left: Relation, right: Relation, conditions: tuple[Condition, ...]) ->
     """Whether a match is there exactly as long as the row that it matches."""
     both = [left.contract, right.contract]
     moving = not left.contract.at_start and not right.contract.at_start
-    return moving and all(c.inclusive for c in both) and aligned(both, Classes(conditions))
+    classes = Classes(conditions, {**left.types, **right.types})
+    return moving and all(c.inclusive for c in both) and aligned(both, classes)
 
 
 def without_times(relation: Relation) -> str:
@@ -75,16 +76,21 @@ def without_times(relation: Relation) -> str:
     return f"SELECT {listed(quoted(relation.columns))} FROM ({relation.sql})"
 
 
-def compares_columns(match: Match) -> bool:
-    """Whether the join compares plain columns of both sides and nothing else."""
+def meets_one_group(match: Match) -> bool:
+    """Whether the join compares columns of both sides and nothing else, and of types alike.
+
+    Then a row on the left meets at most one group of the right side's columns.
+    """
     pairs = [c.equality for c in match.conditions]
     mine, theirs = set(match.left.columns), set(match.right.columns)
+    types = {**match.left.types, **match.right.types}
     return bool(pairs) and all(
         pair is not None
         and (
             (pair.left in mine and pair.right in theirs)
             or (pair.right in mine and pair.left in theirs)
         )
+        and grouped_alike(types.get(pair.left, ""), types.get(pair.right, ""))
         for pair in pairs
     )
 

@@ -15,11 +15,12 @@ from pyspark.sql.types import ArrayType, MapType, StructType
 from headway.early.algebra import Query
 from headway.early.chunks import Chunk
 from headway.early.contracts import MOVING, Contract
-from headway.early.lower import flat_types, lower_query
+from headway.early.lower import lower_query
 from headway.early.progress import FOREVER, FROM, UNTIL
 from headway.early.read.query import read_query
 from headway.early.read.total import totally_ordered
 from headway.early.relation import AS_IT_WAS, Known, Relation, Step
+from headway.early.rules.types import flat_types
 from headway.engine.early.answers import Shape, order_by
 from headway.engine.early.by_point import THE_TASK, PointsJob, frame_by_point, job_by_point
 from headway.engine.early.states import States
