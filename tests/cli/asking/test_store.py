@@ -32,7 +32,7 @@ def kept(folder: Path, sampling: Sampling) -> Path:
     folder.mkdir(parents=True)
     found = {"version": VERSION, "sampling": sampling.as_json(), "files": [],
              "schema": {"type": "struct", "fields": [FIELD]}, "entering": [0],
-             "clusters": {"by": [], "count": 0}}  # fmt: skip
+             "clusters": {"by": [], "count": 0}, "digest": ""}  # fmt: skip
     (folder / "manifest.json").write_text(json.dumps(found))
     return folder
 

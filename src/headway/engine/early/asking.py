@@ -20,7 +20,7 @@ from headway.early.estimating import totals_in, unfit_to_estimate, warnings_of
 from headway.early.relation import Step
 from headway.engine.early.answers import Answer, with_estimates
 from headway.engine.early.evaluate import SqlPlan
-from headway.engine.early.journal import Journal, claim
+from headway.engine.early.kept.journal import Journal, claim
 from headway.engine.early.stages.fed import Fed, Stage
 from headway.engine.early.stages.line import Line, feds_of, longest, stages_under
 from headway.engine.early.stages.parts import chunks_on_disk

@@ -6,7 +6,7 @@ import itertools
 import threading
 from collections import OrderedDict
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -105,12 +105,14 @@ def open_files(spark: SparkSession, files: FileSet) -> str:
     """The rows of files as a view that all sessions see, by its name; files are opened once.
 
     Spark need not bring together in it what lies together already, nor sort each file by the key
-    of its cluster where it is in that order.
+    of its cluster where it is in that order; a session without buckets is told neither.
     """
     application = str(spark.sparkContext.applicationId)
-    # A scan goes by the settings of the session that opened it.
-    settings = spark.conf.get("spark.sql.sources.bucketing.enabled")
-    key = (application, files.paths, files.schema.json(), files.clusters, files.in_order, settings)
+    # A scan goes by what the session that opened it is set to when it is planned, and that may
+    # have changed by then: so a view for those without buckets has none that could be used.
+    if str(spark.conf.get("spark.sql.sources.bucketing.enabled")).lower() != "true":
+        files = replace(files, clusters=Clusters(), in_order=False)
+    key = (application, files.paths, files.schema.json(), files.clusters, files.in_order)
     with _lock:
         if key in _opened:
             _opened.move_to_end(key)

@@ -22,6 +22,7 @@ from headway.early.chunks import Chunk, buckets
 from headway.early.contracts import AT_START, Contract
 from headway.early.progress import FROM, UNTIL
 from headway.early.sampling import Sampling, from_json, start_text, until_text
+from headway.engine.early.kept.contents import Contents, contents_of
 from headway.engine.early.opening import (
     Clusters,
     FileSet,
@@ -36,7 +37,7 @@ from headway.engine.topics.spool import write_durably
 from headway.errors import QueryError
 
 MANIFEST = "manifest.json"
-VERSION = 2  # of how files are laid out
+VERSION = 3  # of how files are laid out, and of what their manifest tells
 BUCKET = "hw_bucket"
 HALF = "hw_half"
 # The folder in which files are named by their point, too; Spark and others take it for hidden.
@@ -48,8 +49,8 @@ class Stored:
     """One annotated table: where its files are, how it was sampled, and how tuples enter.
 
     `by_point` are the same files under other names, from which Spark learns the point and the
-    cluster of each; there are none where points share files, or have no clusters. What the table
-    is `held_by` lives as long as it does.
+    cluster of each; there are none where points share files, or have no clusters. The digest
+    changes with any value, and with nothing else. What the table is `held_by` lives as long.
     """
 
     folder: Path
@@ -60,6 +61,7 @@ class Stored:
     source: str = ""
     clusters: Clusters = field(default_factory=Clusters)
     by_point: tuple[str, ...] = ()
+    digest: str = ""
     held_by: object = field(default=None, compare=False, repr=False)
 
     @property
@@ -101,7 +103,8 @@ class Stored:
     @property
     def said(self) -> tuple[object, ...]:
         """What answers over this table depend on."""
-        return self.sampling.as_json(), self.entering, self.source
+        types = tuple(self.types.items())
+        return self.sampling.as_json(), self.entering, self.source, types, self.digest
 
     def view(self, spark: SparkSession, name: str, last: int, first: int = 0) -> str:
         """The tuples that enter between two points, with their progress, as SQL."""
@@ -136,10 +139,12 @@ def annotate(df: DataFrame, sampling: Sampling, folder: str | Path, source: str 
     by = sampling.by if sampling.kind == "key" else ()
     clusters = clusters_of(by, df.schema, halves)
     write_buckets(marked, sampling, fresh, halves, clusters)
-    counts = counted(spark, fresh, sampling)
     files = listed(fresh, sampling)
     named = named_by_point(fresh, sampling, files, clusters)
-    stored = Stored(fresh, sampling, df.schema, files, counts, source, clusters, named)
+    none = (0,) * (1 if sampling.kind == "start" else sampling.points)
+    stored = Stored(fresh, sampling, df.schema, files, none, source, clusters, named)
+    found = read_back(spark, stored)
+    stored = replace(stored, entering=found.entering, digest=found.digest)
     keep_manifest(stored)
     shutil.rmtree(folder, ignore_errors=True)
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -287,15 +292,13 @@ def named_by_point(
     return tuple(named[place] for place in sorted(named))
 
 
-def counted(spark: SparkSession, folder: Path, sampling: Sampling) -> tuple[int, ...]:
-    """How many tuples enter at each point."""
-    files = [str(path) for path in sorted(folder.rglob("*.parquet"))]
-    entering = [0] * (1 if sampling.kind == "start" else sampling.points)
-    if files:
-        rows = spark.read.parquet(*files).groupBy(FROM).count().collect()
-        for row in rows:
-            entering[row[0]] = row[1]
-    return tuple(entering)
+def read_back(spark: SparkSession, stored: Stored) -> Contents:
+    """What was written, as it will be read."""
+    paths = [str(stored.folder / name) for own in stored.files for name in own]
+    if not paths:
+        return Contents(stored.entering, "")
+    rows = spark.read.schema(columns_of(stored)).parquet(*paths)
+    return contents_of(rows, len(stored.entering))
 
 
 def keep_manifest(stored: Stored) -> None:
@@ -309,6 +312,7 @@ def keep_manifest(stored: Stored) -> None:
         "source": stored.source,
         "clusters": asdict(stored.clusters),
         "by_point": stored.by_point,
+        "digest": stored.digest,
     }
     write_durably(stored.folder / MANIFEST, json.dumps(found, indent=1).encode())
 
@@ -334,6 +338,7 @@ def open_stored(folder: str | Path) -> Stored:
             found.get("source", ""),
             Clusters(tuple(found["clusters"]["by"]), found["clusters"]["count"]),
             linked(folder, found.get("by_point", ())),
+            found["digest"],
         )
     except (ValueError, KeyError, TypeError) as error:
         raise QueryError(f"{target} cannot be read ({error}); annotate the table again") from error
