@@ -27,6 +27,7 @@ from headway.engine.early.storage import Stored, type_text
 from headway.engine.early.views import Job, Tables, analysed, anew, collected, understood
 from headway.errors import NoRule, QueryError
 
+NO_ORDER = "INVALID_ORDERING_TYPE"  # what Spark says of what cannot be sorted by
 NESTED = (ArrayType, MapType, StructType)
 
 
@@ -246,9 +247,28 @@ def plan_question(tables: Tables, sql: str) -> SqlPlan:
     try:
         return SqlPlan(tables, sql, *asked, *ours.result())
     except NoRule as missing:
-        return SqlPlan(tables, sql, *asked, missing=str(missing))
+        plan = SqlPlan(tables, sql, *asked, missing=str(missing))
     except QueryError as misread:
-        return SqlPlan(tables, sql, *asked, missing=f"our reading of it: {misread}")
+        plan = SqlPlan(tables, sql, *asked, missing=f"our reading of it: {misread}")
+    if not plan.at_first:
+        refuse_ties(tables, sql)
+    return plan
+
+
+def refuse_ties(tables: Tables, sql: str) -> None:
+    """Refuse a question whose ties nothing breaks, before its first answer fails over them."""
+    total = totally_ordered(sql)
+    if total == sql:
+        return
+    try:
+        analysed(tables.session, tables.unread(total))
+    except QueryError as error:
+        if NO_ORDER not in str(error):
+            raise
+        raise QueryError(
+            "ties are broken by all shown columns, and some are of a type that has no order, such "
+            "as a map or a variant; show array_sort(map_entries(m)) of a map, or a text"
+        ) from error
 
 
 def our_reading(tables: Tables, sql: str) -> tuple[Query, Relation]:
