@@ -21,6 +21,15 @@ CUTS = {
     "below": "SELECT sum(v) AS s, sum(x) AS x FROM "
     "(SELECT * FROM t LATERAL VIEW explode(xs) e AS x ORDER BY w LIMIT 7)",
 }
+EXTREMES = {
+    "of groups": "SELECT w, max_by(n, y) AS most, min_by(n, y) AS least FROM t GROUP BY w",
+    "without names": "SELECT y, max_by(n, w), min_by(n, y) FROM t GROUP BY y",
+    "over windows": "SELECT k, max_by(n, y) OVER (PARTITION BY w) AS most FROM t",
+    "without a rule": "SELECT x, max_by(n, w) AS most, min_by(v, y) AS least FROM t "
+    "LATERAL VIEW explode(xs) e AS x GROUP BY x",
+    "several of them": "SELECT w, max_by(n, y, 3) AS most FROM t GROUP BY w",
+    "under a condition": "SELECT max_by(n, w) FILTER (WHERE v > 7) AS most FROM t",
+}
 
 
 @pytest.fixture(scope="module")
@@ -36,10 +45,7 @@ def laid_out(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> l
         rows.coalesce(1).sortWithinPartitions(rows.k.desc()),
         rows.repartition(5, "n"),
     ]
-    return [
-        progress(frame, by="k", points=POINTS, folder=folder / str(n))
-        for n, frame in enumerate(ways)
-    ]
+    return [progress(frame, points=POINTS, folder=folder / str(n)) for n, frame in enumerate(ways)]
 
 
 def told_each_way(sql: str, laid_out: list[Stored], spark: SparkSession) -> list[list[str]]:
@@ -73,3 +79,46 @@ def test_a_cut_that_no_order_tells_is_refused_when_it_is_asked(
 ) -> None:
     with pytest.raises(QueryError, match=why):
         ask(sql, {"t": laid_out[0]}, spark=spark)
+
+
+@pytest.mark.parametrize("case", EXTREMES)
+def test_an_extreme_is_of_the_same_row_however_they_lie(
+    case: str, laid_out: list[Stored], spark: SparkSession
+) -> None:
+    sql = EXTREMES[case]
+    told = told_each_way(sql, laid_out, spark)
+    assert all(one == told[0] for one in told)
+    asking = ask(sql, {"t": laid_out[-1]}, spark=spark)
+    assert asking.schema.names == spark_names(sql, spark)
+    assert list(check_points(asking, sql)) == []
+
+
+def spark_names(sql: str, spark: SparkSession) -> list[str]:
+    """What Spark calls the columns of a question about such a table."""
+    rows = "SELECT 0 AS k, 0 AS v, 0 AS w, array(0) AS xs, 0 AS y, '' AS n"
+    return spark.sql(f"WITH t AS ({rows}) {sql}").columns
+
+
+def test_an_extreme_is_that_of_spark_where_there_are_no_ties(
+    laid_out: list[Stored], spark: SparkSession
+) -> None:
+    sql = "SELECT w, max_by(y, k) AS most, min_by(n, IF(k < 9, NULL, k)) AS least FROM t GROUP BY w"
+    *_, last = ask(sql, {"t": laid_out[0]}, spark=spark)
+    found = {row["w"]: (row["most"], row["least"]) for row in last.table.to_pylist()}
+    assert found == {0: (1, "n9"), 1: (0, "n10"), 2: (1, "n11")}
+
+
+def test_a_row_of_an_extreme_is_replayed_as_it_was(
+    laid_out: list[Stored], spark: SparkSession
+) -> None:
+    sql = "SELECT w, max_by(n, y) FROM t GROUP BY w"
+    *_, last = ask(sql, {"t": laid_out[1]}, spark=spark)
+    row = last.table.to_pylist()[0]
+    assert last.why(w=row["w"]).replayed.to_pylist() == [row]
+
+
+def test_an_extreme_whose_value_has_no_order_is_refused_when_it_is_asked(
+    laid_out: list[Stored], spark: SparkSession
+) -> None:
+    with pytest.raises(QueryError, match="map_entries"):
+        ask("SELECT max_by(map(k, v), w) AS m FROM t", {"t": laid_out[0]}, spark=spark)

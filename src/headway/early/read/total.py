@@ -1,4 +1,7 @@
-"""LIMIT under a total order: ties are broken by all shown columns, so that the cut is one fact."""
+"""A question made one fact: LIMIT is under a total order, and no max_by has ties.
+
+Ties of a cut are broken by all shown columns.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
+from headway.early.read.extremes import tied_in, with_ties_told
 from headway.early.read.query import parse
 from headway.early.read.scope import DIALECT
 from headway.errors import QueryError
@@ -19,6 +23,8 @@ ROW = "hw_row"  # all shown columns as one value, where they cannot be counted
 def totally_ordered(sql: str) -> str:
     """The query with each LIMIT and OFFSET under an order that no two unlike rows share.
 
+    So is each max_by and min_by; see `with_ties_told`.
+
     >>> totally_ordered("SELECT a, b FROM t ORDER BY b DESC LIMIT 3")
     'SELECT a, b FROM t ORDER BY b DESC, a, b LIMIT 3'
     >>> totally_ordered("SELECT a FROM t UNION ALL SELECT a FROM u LIMIT 3")
@@ -26,9 +32,9 @@ def totally_ordered(sql: str) -> str:
     >>> totally_ordered("SELECT a FROM t")
     'SELECT a FROM t'
     """
-    if next(cuts_in(parse(sql)), None) is None:
+    if next(cuts_in(parse(sql)), None) is None and not has_ties(sql):
         return sql
-    tree = parse(sql).copy()
+    tree = with_ties_told(parse(sql).copy())
     for query in reversed(list(cuts_in(tree))):  # innermost first: what is around it may copy it
         ordered = with_order(query)
         if query is tree:
@@ -36,6 +42,11 @@ def totally_ordered(sql: str) -> str:
         elif ordered is not query:
             query.replace(ordered)
     return tree.sql(DIALECT)
+
+
+def has_ties(sql: str) -> bool:
+    """Whether a query takes the extreme of an order that may have ties."""
+    return next(tied_in(parse(sql)), None) is not None
 
 
 def cuts_in(tree: exp.Expr) -> Iterator[exp.Query]:
@@ -137,7 +148,8 @@ def stands_as_it_is(sql: str) -> bool:
 
     It does unless there is a cut elsewhere than at the top (a LIMIT over a set operation or in a
     subquery), an OFFSET alone, or a cut of columns that are shown without a name of their own, or
-    there are sets of groupings, of which Spark answers the empty one only where there are rows.
+    there are sets of groupings, of which Spark answers the empty one only where there are rows, or
+    a max_by has no name, since Spark would name its column by how we say it.
 
     >>> stands_as_it_is("SELECT a, b FROM t ORDER BY b LIMIT 3"), stands_as_it_is("SELECT * FROM t")
     (True, True)
@@ -145,7 +157,7 @@ def stands_as_it_is(sql: str) -> bool:
     False
     """
     tree = parse(sql)
-    if tree.find(exp.Rollup, exp.Cube, exp.GroupingSets):
+    if tree.find(exp.Rollup, exp.Cube, exp.GroupingSets) or not all(map(is_named, tied_in(tree))):
         return False
     cut = list(cuts_in(tree))
     if not cut:
@@ -154,3 +166,8 @@ def stands_as_it_is(sql: str) -> bool:
     named = all(isinstance(one, exp.Alias | exp.Column) and not one.is_star for one in tree.selects)
     alone = cut == [tree] and isinstance(tree, exp.Select) and bool(tree.args.get("limit"))
     return alone and named and all(names) and len(set(names)) == len(names)
+
+
+def is_named(node: exp.Expr) -> bool:
+    """Whether an expression is shown under a name that does not depend on how it is said."""
+    return isinstance(node.find_ancestor(exp.Alias, exp.Select), exp.Alias)

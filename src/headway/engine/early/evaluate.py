@@ -18,7 +18,7 @@ from headway.early.contracts import MOVING, Contract
 from headway.early.lower import flat_types, lower_query
 from headway.early.progress import FOREVER, FROM, UNTIL
 from headway.early.read.query import read_query
-from headway.early.read.total import totally_ordered
+from headway.early.read.total import has_ties, totally_ordered
 from headway.early.relation import AS_IT_WAS, Known, Relation, Step
 from headway.engine.early.answers import Shape, order_by
 from headway.engine.early.by_point import THE_TASK, PointsJob, frame_by_point, job_by_point
@@ -245,12 +245,12 @@ def plan_question(tables: Tables, sql: str) -> SqlPlan:
         ours = beside.submit(our_reading, tables, sql)
         asked = understood(tables, sql)  # and if it is over the tuples of the first point
     try:
-        return SqlPlan(tables, sql, *asked, *ours.result())
+        plan = SqlPlan(tables, sql, *asked, *ours.result())
     except NoRule as missing:
         plan = SqlPlan(tables, sql, *asked, missing=str(missing))
     except QueryError as misread:
         plan = SqlPlan(tables, sql, *asked, missing=f"our reading of it: {misread}")
-    if not plan.at_first:
+    if not plan.at_first and (plan.query is None or has_ties(sql)):
         refuse_ties(tables, sql)
     return plan
 
@@ -266,8 +266,9 @@ def refuse_ties(tables: Tables, sql: str) -> None:
         if NO_ORDER not in str(error):
             raise
         raise QueryError(
-            "ties are broken by all shown columns, and some are of a type that has no order, such "
-            "as a map or a variant; show array_sort(map_entries(m)) of a map, or a text"
+            "ties are broken by what is shown (all columns of a cut, the value of a max_by), and "
+            "some of it is of a type that has no order, such as a map or a variant; write "
+            "array_sort(map_entries(m)) instead of a map m, or a text"
         ) from error
 
 
