@@ -13,6 +13,7 @@ WIDE = {"posexplode", "posexplode_outer", "inline", "inline_outer", "stack", "js
 AGGREGATES = {
     "mean", "std", "every", "some", "any", "try_sum", "try_avg", "bool_and", "bool_or", "count_if",
     "histogram_numeric", "count_min_sketch", "kll_sketch_agg_bigint", "kll_sketch_agg_double",
+    "max_by", "min_by",
 }  # fmt: skip
 PRESENT = {"now", "today", "yesterday", "tomorrow"}
 # A replayed batch must give the same answer, so nothing may depend on chance or on the clock.

@@ -22,6 +22,7 @@ from headway.early.algebra import (
     Top,
     Union,
 )
+from headway.early.read.extremes import with_ties_told
 from headway.early.read.filters import read_core
 from headway.early.read.groups import grouped, is_grouped, read_keys
 from headway.early.read.refuse import refuse_what_changes
@@ -92,7 +93,7 @@ def check_given(sql: str, given: Iterable[str]) -> None:
 def read_query(sql: str, schema: Schema) -> Query:
     """Read a query over tables of known columns; raises NoRule for what the algebra lacks."""
     try:
-        tree = qualify(parse(sql).copy(), schema=dict(schema), dialect=DIALECT)
+        tree = qualify(with_ties_told(parse(sql).copy()), schema=dict(schema), dialect=DIALECT)
     except sqlglot.errors.SqlglotError as error:
         raise NoRule(f"names that cannot be told apart: {error}") from error
     # Spark does not tell names apart by case, and neither does what was qualified.

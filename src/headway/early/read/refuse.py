@@ -9,7 +9,10 @@ from headway.flow.sql import CHANGING, PRESENT, function_name
 
 # These take whichever row comes first, so their answer depends on how the work was split.
 TAKE_WHAT_COMES_FIRST = {"first", "last", "any_value", "first_value", "last_value", "mode"}
-IN_ORDER_OF_ARRIVAL = {"collect_list", "array_agg", "listagg", "string_agg", "group_concat"}
+IN_ORDER_OF_ARRIVAL = {
+    "collect_list", "array_agg", "listagg", "string_agg", "group_concat",
+    "collect_set", "array_unique_agg",
+}  # fmt: skip
 APPROXIMATE = {"approx_percentile", "percentile_approx", "approx_quantile", "histogram_numeric"}
 SORTS = {"array_sort", "sort_array"}
 

@@ -18,7 +18,7 @@ from headway.early.contracts import MOVING, Contract
 from headway.early.lower import lower_query
 from headway.early.progress import FOREVER, FROM, UNTIL
 from headway.early.read.query import read_query
-from headway.early.read.total import totally_ordered
+from headway.early.read.total import has_ties, totally_ordered
 from headway.early.relation import AS_IT_WAS, Known, Relation, Step
 from headway.early.rules.types import flat_types
 from headway.engine.early.answers import Shape, order_by
@@ -28,6 +28,7 @@ from headway.engine.early.storage import Stored, type_text
 from headway.engine.early.views import Job, Tables, analysed, anew, collected, understood
 from headway.errors import NoRule, QueryError
 
+NO_ORDER = "INVALID_ORDERING_TYPE"  # what Spark says of what cannot be sorted by
 NESTED = (ArrayType, MapType, StructType)
 
 
@@ -245,11 +246,31 @@ def plan_question(tables: Tables, sql: str) -> SqlPlan:
         ours = beside.submit(our_reading, tables, sql)
         asked = understood(tables, sql)  # and if it is over the tuples of the first point
     try:
-        return SqlPlan(tables, sql, *asked, *ours.result())
+        plan = SqlPlan(tables, sql, *asked, *ours.result())
     except NoRule as missing:
-        return SqlPlan(tables, sql, *asked, missing=str(missing))
+        plan = SqlPlan(tables, sql, *asked, missing=str(missing))
     except QueryError as misread:
-        return SqlPlan(tables, sql, *asked, missing=f"our reading of it: {misread}")
+        plan = SqlPlan(tables, sql, *asked, missing=f"our reading of it: {misread}")
+    if not plan.at_first and (plan.query is None or has_ties(sql)):
+        refuse_ties(tables, sql)
+    return plan
+
+
+def refuse_ties(tables: Tables, sql: str) -> None:
+    """Refuse a question whose ties nothing breaks, before its first answer fails over them."""
+    total = totally_ordered(sql)
+    if total == sql:
+        return
+    try:
+        analysed(tables.session, tables.unread(total))
+    except QueryError as error:
+        if NO_ORDER not in str(error):
+            raise
+        raise QueryError(
+            "ties are broken by what is shown (all columns of a cut, the value of a max_by), and "
+            "some of it is of a type that has no order, such as a map or a variant; write "
+            "array_sort(map_entries(m)) instead of a map m, or a text"
+        ) from error
 
 
 def our_reading(tables: Tables, sql: str) -> tuple[Query, Relation]:

@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 from headway.early.chunks import Chunk
 from headway.early.contracts import AT_START
 from headway.early.lineage import behind
+from headway.early.read.total import totally_ordered
 from headway.engine.early.evaluate import SqlPlan, known_of
 from headway.engine.early.stages.fed import Fed
 from headway.engine.early.stages.reducing import ReducerPlan
@@ -88,5 +89,6 @@ class Lineage:
             for name, rows in tuples.items():
                 schema = self._tables.stored[name].schema
                 session.createDataFrame(rows, schema=schema).createOrReplaceTempView(name)
-        text = self._tables.stabbed(self._plan.said, point, but=tuples)
-        return Why(tuples, analysed(session, text).toArrow())
+        text = self._tables.stabbed(totally_ordered(self._plan.said), point, but=tuples)
+        names = self._plan.schema.names
+        return Why(tuples, analysed(session, text).toDF(*names).toArrow())
