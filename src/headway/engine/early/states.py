@@ -6,6 +6,9 @@ they were computed and spills to disk if it must, so there may be few of them or
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import Any
 
 from pyspark.sql import DataFrame
@@ -15,17 +18,27 @@ from headway.early.progress import FROM
 from headway.early.relation import ROWS, State
 from headway.engine.early.views import Tables, analysed
 
-# A chunk reads what it and the one before it keep, and stages plan a few chunks ahead.
-GENERATIONS = 6
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """What a chunk, up to its last point, adds to a state: its own rows, and all before merged."""
+
+    last: int
+    frames: list[DataFrame] = field(default_factory=list)
 
 
 class States:
-    """The partial results of one question, up to the last point that was answered."""
+    """The partial results of one question, up to the last point that was planned.
+
+    A chunk reads what it and the one before it keep. Stages plan chunks ahead, so what is kept
+    stays until the chunk after it is computed.
+    """
 
     def __init__(self) -> None:
         self._upto = -1
         self._kept: dict[str, DataFrame] = {}
-        self._held: list[list[DataFrame]] = []
+        self._held: dict[str, list[Generation]] = {}
+        self._lock = threading.Lock()
 
     def reach(self, chunk: Chunk) -> bool:
         """Whether all that entered before a chunk is in them."""
@@ -38,35 +51,59 @@ class States:
         partial results of the chunk's own tuples.
         """
         goes_on = self.reach(chunk)
-        self._held.append([])
         for state in states:
+            held = self._begun(state.view, chunk)
             text = tables.filled(state.partial, chunk, alone=goes_on)
-            rows = self._hold(analysed(tables.session, text))
+            rows = held_in(held, analysed(tables.session, text))
             if goes_on:
-                before = self._hold(merged(tables, state, self._kept[state.view]))
+                before = held_in(held, merged(tables, state, self._kept[state.view]))
                 entered = before.selectExpr("*", f"{chunk.first - 1} AS {FROM}")
                 rows = entered.unionByName(rows)
             self._kept[state.view] = rows
             rows.createOrReplaceTempView(state.view)
         self._upto = chunk.last
-        while len(self._held) > GENERATIONS:
-            self._let_go()
 
-    def _hold(self, frame: DataFrame) -> DataFrame:
-        kept = put_by(frame)
-        self._held[-1].append(kept)
-        return kept
+    def _begun(self, view: str, chunk: Chunk) -> Generation:
+        generation = Generation(chunk.last)
+        with self._lock:
+            self._held.setdefault(view, []).append(generation)
+        return generation
 
-    def _let_go(self) -> None:
-        for frame in self._held.pop(0):
-            let_go(frame)
+    def computed(self, chunk: Chunk) -> None:
+        """A chunk is computed: what was kept before it, and is merged by now, is let go.
+
+        A state that Spark saw no need to read is not merged yet: it waits for a later chunk.
+        """
+        with self._lock:
+            for generations in self._held.values():
+                before = [one for one in generations if one.last < chunk.last]
+                merging = generations[len(before) : len(before) + 1]
+                if merging and all(is_computed(rows) for rows in merging[0].frames):
+                    del generations[: len(before)]
+                    let_go_all(before)
 
     def clear(self) -> None:
         """Forget everything."""
-        while self._held:
-            self._let_go()
+        with self._lock:
+            for generations in self._held.values():
+                let_go_all(generations)
+            self._held.clear()
         self._upto = -1
         self._kept.clear()
+
+
+def held_in(generation: Generation, frame: DataFrame) -> DataFrame:
+    """A frame whose rows stay as long as its generation."""
+    kept = put_by(frame)
+    generation.frames.append(kept)
+    return kept
+
+
+def let_go_all(generations: Iterable[Generation]) -> None:
+    """Give back the memory of generations that nobody reads any more."""
+    for generation in generations:
+        for frame in generation.frames:
+            let_go(frame)
 
 
 def merged(tables: Tables, state: State, rows: DataFrame) -> DataFrame:
@@ -102,6 +139,12 @@ def let_go(frame: DataFrame) -> None:
     plan: Any = frame._jdf.queryExecution().logical()
     if is_kept(plan):
         plan.rdd().unpersist(False)
+
+
+def is_computed(frame: DataFrame) -> bool:
+    """Whether rows that were put by are there, so that what they are made of may go."""
+    plan: Any = frame._jdf.queryExecution().logical()
+    return not is_kept(plan) or bool(plan.rdd().isCheckpointed())
 
 
 def is_kept(plan: Any) -> bool:

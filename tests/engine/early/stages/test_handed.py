@@ -64,9 +64,27 @@ def test_what_all_have_read_is_dropped_and_what_is_handed_over_once_is_kept() ->
             handed.put(n, part(n, dropped))
             assert [one.chunk.first for one in handed.take(n)] == wanted[n]
             handed.done(n)
+            handed.let_go(n)
         assert dropped == ([] if keeps else [0, 1])
         handed.clear()
         assert dropped == [0, 1]
+
+
+def test_what_is_planned_makes_room_and_stays_until_it_is_computed() -> None:
+    dropped: list[int] = []
+    handed = Handed(readers=(0, 0), keeps=False, bound=1)
+    for n in range(3):
+        handed.wait_for_room()
+        handed.put(n, part(n, dropped))
+        handed.done(n)
+        handed.done(n)
+    handed.let_go(0)
+    assert dropped == [], "one of two readers may still compute it"
+    handed.let_go(0)
+    assert dropped == [0]
+    handed.clear()
+    handed.let_go(1)
+    assert dropped == [0, 1, 2], "what was cleared is not dropped again"
 
 
 def test_a_reader_that_goes_on_later_is_not_waited_for_before() -> None:

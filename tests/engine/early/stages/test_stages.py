@@ -13,13 +13,16 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
+from headway.early.chunks import Chunk
 from headway.early.progress import FROM, UNTIL
 from headway.early.reducing import Batch, Reducer
 from headway.early.sampling import Sampling
+from headway.engine.early import asking
 from headway.engine.early.ask import ask, progress
 from headway.engine.early.asking import Asking
 from headway.engine.early.storage import Stored, open_stored
 from headway.errors import HeadwayError, QueryError, RunError
+from tests.waiting import until
 
 pytestmark = pytest.mark.spark
 POINTS = 5
@@ -104,6 +107,80 @@ def test_one_stage_may_feed_two_and_meet_itself_again(clicks: Stored, spark: Spa
     whole = f"""
     WITH per_user AS ({PER_USER}), most AS (SELECT max(n) AS n FROM per_user) {sql}"""
     assert found == [one.fingerprint for one in ask(whole, {"clicks": clicks}, chunk=3)]
+
+
+@pytest.fixture
+def nothing_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows that are not there when they are read fail the question, and are not computed again."""
+    monkeypatch.setattr(asking, "TRIES", 0)
+
+
+TOP = "SELECT max(size) AS m FROM per_n"
+FEWEST = "SELECT min(users) AS u FROM per_n"
+MET = f"""
+WITH per_user AS ({PER_USER}), per_n AS ({PER_N}), top AS ({TOP}), fewest AS ({FEWEST})
+SELECT m, u FROM top CROSS JOIN fewest"""
+
+
+def diamond(clicks: Stored, folder: Path | None = None, **options: Any) -> Asking:
+    """Four stages, of which one feeds two that meet; with a folder, that one is kept on disk."""
+    per_user = ask(PER_USER, {"clicks": clicks}, **options)
+    per_n = ask(PER_N, {"per_user": per_user}, folder=folder, **options)
+    top = ask(TOP, {"per_n": per_n}, **options)
+    fewest = ask(FEWEST, {"per_n": per_n}, **options)
+    assert not any(one.forgets for one in (per_n, top, fewest))
+    return ask("SELECT m, u FROM top CROSS JOIN fewest", {"top": top, "fewest": fewest}, **options)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"chunk": 1}, {"chunk": 2, "at_once": False}],
+    ids=["paced", "point by point", "in turn"],
+)
+def test_rows_that_two_stages_read_stay_until_those_are_computed(
+    clicks: Stored, options: dict[str, Any], spark: SparkSession, nothing_lost: None
+) -> None:
+    kept_before = len(spark.sparkContext._jsc.getPersistentRDDs())
+    found = [one.fingerprint for one in diamond(clicks, **options)]
+    assert found == [one.fingerprint for one in ask(MET, {"clicks": clicks}, spark=spark)]
+    assert len(spark.sparkContext._jsc.getPersistentRDDs()) == kept_before
+
+
+def test_a_diamond_over_rows_on_disk_goes_on_where_it_was_stopped(
+    clicks: Stored, tmp_path: Path, spark: SparkSession
+) -> None:
+    wanted = [one.fingerprint for one in ask(MET, {"clicks": clicks}, spark=spark)]
+    begun = diamond(clicks, tmp_path / "per_n", chunk=1)
+    assert [one.fingerprint for _, one in zip(range(2), begun, strict=False)] == wanted[:2]
+    resumed = diamond(clicks, tmp_path / "per_n", chunk=2)
+    assert [one.fingerprint for one in resumed] == wanted
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("at_once", [True, False], ids=["at once", "in turn"])
+def test_sums_stay_until_the_last_of_many_stages_has_read_them(
+    at_once: bool, spark: SparkSession, tmp_path: Path, nothing_lost: None
+) -> None:
+    frame = spark.range(1_000).selectExpr("id AS user", "id % 11 AS size")
+    clicks = progress(frame, "user", points=10, folder=tmp_path / "t")
+    kept_before = len(spark.sparkContext._jsc.getPersistentRDDs())
+    whole = "SELECT size, count(*) AS n FROM clicks GROUP BY size"
+    stage = sums = ask(whole, {"clicks": clicks}, chunk=1, at_once=at_once)
+    assert sums.plan.slices, "it goes by what earlier chunks have left"
+    for rest in (5, 3, 2):
+        sql = f"SELECT size % {rest} AS size, sum(n) AS n FROM {{}} GROUP BY size % {rest}"
+        stage = ask(sql.format("below"), {"below": stage}, chunk=1, at_once=at_once)
+        assert not stage.forgets
+        whole = sql.format(f"({whole})")
+    most = "SELECT max(n) AS most, sum(n) AS n FROM {}"
+    found = []
+    for answer in ask(most.format("below"), {"below": stage}, chunk=1, at_once=at_once):
+        found.append(answer.table.to_pylist())
+        if answer.point == 1:  # two chunks wait at each of four stages: all ten are planned
+            until(lambda: sums.plan.states.reach(Chunk(10, 10)))
+    wanted = ask(most.format(f"({whole})"), {"clicks": clicks}, chunk=10, spark=spark)
+    assert found == [one.table.to_pylist() for one in wanted]
+    assert len(spark.sparkContext._jsc.getPersistentRDDs()) == kept_before
 
 
 def summed(key: dict[str, Any], tables: dict[str, pa.Table]) -> pa.Table:

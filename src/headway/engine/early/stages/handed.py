@@ -7,6 +7,7 @@ flows between jobs through blocking queues).
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -36,13 +37,16 @@ class Handed:
     """The chunks that a stage has handed over; at most `bound` of them wait to be read.
 
     Where rows are handed over once (`keeps`), a reader is given all parts so far, and none is
-    dropped before the end. Of each reader it is known which chunk it begins with.
+    dropped before the end. Of each reader it is known which chunk it begins with. A reader whose
+    own rows are computed later makes room when they are planned (`done`), and needs the part until
+    they are computed (`let_go`).
     """
 
     def __init__(self, readers: Sequence[int], keeps: bool, bound: int = BOUND) -> None:
         self._readers, self._keeps, self._bound = readers, keeps, bound
         self._parts: dict[int, Part] = {}
-        self._done: dict[int, int] = {}
+        self._done: Counter[int] = Counter()
+        self._let_go: Counter[int] = Counter()
         self._error: BaseException | None = None
         self._stopped = False
         self._changed = threading.Condition()
@@ -70,12 +74,19 @@ class Handed:
             return tuple(self._parts[one] for one in wanted if one in self._parts)
 
     def done(self, n: int) -> None:
+        """One reader has planned the n-th chunk, or computed it, and is ready for another."""
+        with self._changed:
+            self._done[n] += 1
+            self._changed.notify_all()
+
+    def let_go(self, n: int) -> None:
         """One reader has computed the n-th chunk; what nobody needs any more is dropped."""
         with self._changed:
-            self._done[n] = self._done.get(n, 0) + 1
-            if not self._is_waited_for(n) and not self._keeps:
-                self._parts.pop(n).drop()
-            self._changed.notify_all()
+            self._let_go[n] += 1
+            needed = self._keeps or self._let_go[n] < self._readers_of(n)
+            part = None if needed else self._parts.pop(n, None)
+        if part is not None:
+            part.drop()
 
     def fail(self, error: BaseException) -> None:
         """The stage failed: those that wait for it are told why."""
@@ -90,15 +101,17 @@ class Handed:
 
     def clear(self) -> None:
         """Drop all that is left."""
-        for part in self._parts.values():
-            part.drop()
-        self._parts.clear()
+        for n in list(self._parts):
+            self._parts.pop(n).drop()
 
     def _waiting(self) -> int:
         return sum(1 for n in self._parts if self._is_waited_for(n))
 
     def _is_waited_for(self, n: int) -> bool:
-        return self._done.get(n, 0) < sum(1 for begin in self._readers if begin <= n)
+        return self._done[n] < self._readers_of(n)
+
+    def _readers_of(self, n: int) -> int:
+        return sum(1 for begin in self._readers if begin <= n)
 
     def _check(self) -> None:
         if self._stopped:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from types import TracebackType
 from uuid import uuid4
 
@@ -22,6 +23,7 @@ from headway.engine.early.stages.ahead import Ahead, end_jobs
 from headway.engine.early.stages.fed import Fed, Stage
 from headway.engine.early.stages.handed import BOUND, Handed, Part, Stopped
 from headway.engine.early.stages.parts import (
+    Below,
     OnDisk,
     chunks_on_disk,
     held_in_memory,
@@ -120,7 +122,8 @@ class Line:
         if found is None:
             found = self._last.plan.compute(chunk)
         self._schedule.took(n, self._clock.steady_s() - begun)
-        self._release(self._last, n)
+        self._make_room(self._last, n)
+        self._let_go(self._last, n, chunk)
         self._first_out.set()
         return found
 
@@ -168,25 +171,34 @@ class Line:
         self._fetch(stage, n)
         begun = self._clock.steady_s()
         frame = stage.plan.frame(chunk)
+        below = Below(partial(self._let_go, stage, n, chunk))
         part: Part
         with told_when_run():
             if place is None:
                 again = stage.forgets or len(self._begins[id(stage)].readers) > 1
-                part = held_in_memory(chunk, frame, again, now=n > self._begin)
+                part = held_in_memory(chunk, frame, below, again, now=n > self._begin)
             else:
                 held_on_disk(chunk, frame, place)
+                below.let_go()
                 part = OnDisk(chunk, place_of(chunk, place), kept_schema(stage.schema))
         self._schedule.took(n, self._clock.steady_s() - begun)
-        self._release(stage, n)
+        self._make_room(stage, n)
         return part
 
     def _fetch(self, stage: Stage, n: int) -> None:
         for fed in feds_of(stage):
             fed.parts = self.handed[id(fed.stage)].take(n)
 
-    def _release(self, stage: Stage, n: int) -> None:
+    def _make_room(self, stage: Stage, n: int) -> None:
+        """A chunk of a stage is planned: the stages that feed it may go on."""
         for fed in feds_of(stage):
             self.handed[id(fed.stage)].done(n)
+
+    def _let_go(self, stage: Stage, n: int, chunk: Chunk) -> None:
+        """A chunk of a stage is computed: it needs no more of what it was made of."""
+        stage.plan.states.computed(chunk)
+        for fed in feds_of(stage):
+            self.handed[id(fed.stage)].let_go(n)
 
 
 @dataclass(frozen=True, slots=True)

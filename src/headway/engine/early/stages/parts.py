@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,13 +25,32 @@ from headway.engine.early.states import let_go, put_by
 from headway.engine.early.views import told_when_run
 
 
+class Below:
+    """What rows are made of that are planned and not computed yet; it is let go once."""
+
+    def __init__(self, let_go: Callable[[], None]) -> None:
+        self._left = [let_go]
+        self._lock = threading.Lock()
+
+    def let_go(self) -> None:
+        """The rows are computed, or nobody wants them any more."""
+        with self._lock:
+            left, self._left = self._left, []
+        for call in left:
+            call()
+
+
 @dataclass(frozen=True, slots=True)
 class InMemory:
-    """Rows that the next job computes, under a name that every session of the application knows."""
+    """Rows that the next job computes, under a name that every session of the application knows.
+
+    What they are made of stays as long as they may still be computed from it.
+    """
 
     chunk: Chunk
     view: str
     frame: DataFrame
+    below: Below
 
     def read(self, spark: SparkSession) -> DataFrame:
         return spark.table(f"global_temp.{self.view}")
@@ -39,13 +60,17 @@ class InMemory:
         execution: Any = self.frame._jdf.queryExecution()
         with told_when_run():
             execution.toRdd().count()
+        self.below.let_go()
 
     def drop(self) -> None:
         self.frame.sparkSession.catalog.dropGlobalTempView(self.view)
         let_go(self.frame)
+        self.below.let_go()
 
 
-def held_in_memory(chunk: Chunk, frame: DataFrame, read_again: bool, now: bool) -> InMemory:
+def held_in_memory(
+    chunk: Chunk, frame: DataFrame, below: Below, read_again: bool, now: bool
+) -> InMemory:
     """Plan a chunk; what is read more than once is computed `now` or by who reads it, and stays.
 
     It is kept as rows and not as a cached query: those that read it would otherwise plan all of it
@@ -54,7 +79,9 @@ def held_in_memory(chunk: Chunk, frame: DataFrame, read_again: bool, now: bool) 
     view = f"hw_{uuid4().hex}"
     kept = put_by(frame, now) if read_again else frame
     kept.createGlobalTempView(view)
-    return InMemory(chunk, view, kept)
+    if read_again and now:
+        below.let_go()
+    return InMemory(chunk, view, kept, below)
 
 
 @dataclass(frozen=True, slots=True)
