@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
@@ -122,3 +124,30 @@ def test_an_extreme_whose_value_has_no_order_is_refused_when_it_is_asked(
 ) -> None:
     with pytest.raises(QueryError, match="map_entries"):
         ask("SELECT max_by(map(k, v), w) AS m FROM t", {"t": laid_out[0]}, spark=spark)
+
+
+@pytest.mark.parametrize("chunk", [1, 3])
+def test_rows_of_a_query_without_a_rule_keep_their_order(
+    spark: SparkSession, tmp_path: Path, chunk: int
+) -> None:
+    rows = spark.range(60).selectExpr("id AS k", "id % 7 AS v", "ARRAY(1, 2) AS xs")
+    stored = progress(rows, by="k", points=3, folder=tmp_path / "t")
+    question = "SELECT k, x FROM t LATERAL VIEW explode(xs) e AS x ORDER BY v DESC, x"
+    asking = ask(question, {"t": stored}, chunk=chunk, spark=spark)
+    assert asking.explained.rule == "recompute"
+    for answer, entered in zip(
+        asking, (sum(stored.entering[: n + 1]) for n in range(3)), strict=True
+    ):
+        found = [(row["k"], row["x"]) for row in answer.table.to_pylist()]
+        assert len(found) == 2 * entered
+        assert found == sorted(found, key=lambda row: (-(row[0] % 7), row[1], row[0]))
+
+
+def test_rows_that_show_what_has_no_order_are_still_answered(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    rows = spark.range(6).selectExpr("id AS k", "ARRAY(1) AS xs")
+    stored = progress(rows, by="k", points=2, folder=tmp_path / "t")
+    question = "SELECT k, MAP(k, x) AS m FROM t LATERAL VIEW explode(xs) e AS x ORDER BY k DESC"
+    last = list(ask(question, {"t": stored}, spark=spark))[-1]
+    assert sorted(last.table["k"].to_pylist()) == list(range(6))

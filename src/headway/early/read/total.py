@@ -20,10 +20,11 @@ SORTS_OF_TASKS = ("sort", "cluster", "distribute")
 ROW = "hw_row"  # all shown columns as one value, where they cannot be counted
 
 
-def totally_ordered(sql: str) -> str:
+def totally_ordered(sql: str, wholly: bool = False) -> str:
     """The query with each LIMIT and OFFSET under an order that no two unlike rows share.
 
-    So is each max_by and min_by; see `with_ties_told`.
+    So is each max_by and min_by; see `with_ties_told`. `wholly`, so are all its rows, where they
+    have an order.
 
     >>> totally_ordered("SELECT a, b FROM t ORDER BY b DESC LIMIT 3")
     'SELECT a, b FROM t ORDER BY b DESC, a, b LIMIT 3'
@@ -31,17 +32,32 @@ def totally_ordered(sql: str) -> str:
     'SELECT a FROM t UNION ALL SELECT a FROM u ORDER BY 1 LIMIT 3'
     >>> totally_ordered("SELECT a FROM t")
     'SELECT a FROM t'
+    >>> totally_ordered("SELECT a, b FROM t ORDER BY b", wholly=True)
+    'SELECT a, b FROM t ORDER BY b, a, b'
     """
-    if next(cuts_in(parse(sql)), None) is None and not has_ties(sql):
+    wholly = wholly and is_ordered(sql)
+    if next(cuts_in(parse(sql)), None) is None and not has_ties(sql) and not wholly:
         return sql
     tree = with_ties_told(parse(sql).copy())
-    for query in reversed(list(cuts_in(tree))):  # innermost first: what is around it may copy it
+    cut = list(cuts_in(tree))
+    if wholly and isinstance(tree, exp.Query) and all(one is not tree for one in cut):
+        cut.insert(0, tree)
+    for query in reversed(cut):  # innermost first: what is around it may copy it
         ordered = with_order(query)
         if query is tree:
             tree = ordered
         elif ordered is not query:
             query.replace(ordered)
     return tree.sql(DIALECT)
+
+
+def is_ordered(sql: str) -> bool:
+    """Whether the rows of a query have an order.
+
+    >>> is_ordered("SELECT a FROM t ORDER BY a"), is_ordered("SELECT a FROM (SELECT 1 AS a)")
+    (True, False)
+    """
+    return bool(parse(sql).args.get("order"))
 
 
 def has_ties(sql: str) -> bool:

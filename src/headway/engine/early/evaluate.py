@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, reduce
 
@@ -18,7 +19,7 @@ from headway.early.contracts import MOVING, Contract
 from headway.early.lower import lower_query
 from headway.early.progress import FOREVER, FROM, UNTIL
 from headway.early.read.query import read_query
-from headway.early.read.total import has_ties, totally_ordered
+from headway.early.read.total import has_ties, is_ordered, totally_ordered
 from headway.early.relation import AS_IT_WAS, Known, Relation, Step
 from headway.early.rules.types import flat_types
 from headway.engine.early.answers import Shape, order_by
@@ -29,6 +30,7 @@ from headway.engine.early.views import Job, Tables, analysed, anew, collected, u
 from headway.errors import NoRule, QueryError
 
 NO_ORDER = "INVALID_ORDERING_TYPE"  # what Spark says of what cannot be sorted by
+PLACE = "hw_place"
 NESTED = (ArrayType, MapType, StructType)
 
 
@@ -107,8 +109,23 @@ class SqlPlan:
         """The columns of the answer, and what orders its rows."""
         names = tuple(self.schema.names)
         if self.query is None or self.single is None:
-            return Shape(names)
+            placed = self.in_its_order is not None
+            return Shape(names, ((len(names), False, False),) if placed else ())
         return Shape(names, order_by(self.single.columns, self.query.order))
+
+    @cached_property
+    def in_its_order(self) -> str | None:
+        """The question with ties of its ORDER BY broken by all columns, for who recomputes it.
+
+        None if it has no order, or shows what has none.
+        """
+        if not is_ordered(self.sql):
+            return None
+        with suppress(QueryError):
+            text = totally_ordered(self.sql, wholly=True)
+            analysed(self.tables.session, self.tables.unread(text))
+            return text
+        return None
 
     @cached_property
     def as_asked(self) -> bool:
@@ -136,13 +153,23 @@ class SqlPlan:
         if chunk.last == 0 and self.as_asked:
             return lasting(anew(self.asked), 0, FOREVER)
         if self.query is None or self.single is None:
-            parts = [recomputed(self.tables, self.sql, point) for point in chunk.points]
-            return reduce(DataFrame.unionAll, parts)
+            return reduce(DataFrame.unionAll, map(self._recomputed, chunk.points))
         relation, alone = self._chosen(chunk)
         if relation is self.keeping:
             self.states.advance(self.tables, relation.states, chunk)
         sql = typed(relation, self.schema, AS_IT_WAS)
         return analysed(self.tables.session, self.tables.filled(sql, chunk, alone))
+
+    def _recomputed(self, point: int) -> DataFrame:
+        """One point by itself, over its tuples: always right, only slower.
+
+        Where rows have an order a hidden column tells their places.
+        """
+        text = self.in_its_order or totally_ordered(self.sql)
+        rows = analysed(self.tables.session, self.tables.stabbed(text, point))
+        if self.in_its_order is not None:
+            rows = rows.select("*", F.monotonically_increasing_id().alias(PLACE))
+        return lasting(rows, point, point + 1 if point < self.tables.points - 1 else FOREVER)
 
     def _chosen(self, chunk: Chunk) -> tuple[Relation, bool]:
         """The relation that answers a chunk, and whether it reads the chunk's own tuples alone.
@@ -287,9 +314,3 @@ def lasting(rows: DataFrame, start: int, end: int) -> DataFrame:
     """Rows that hold from one point to another, as all answers have them: columns by number."""
     named = rows.toDF(*(f"c{n}" for n in range(len(rows.columns))))
     return named.select("*", F.lit(start).alias(FROM), F.lit(end).alias(UNTIL))
-
-
-def recomputed(tables: Tables, sql: str, point: int) -> DataFrame:
-    """One point by itself, over its tuples: always right, only slower."""
-    rows = analysed(tables.session, tables.stabbed(totally_ordered(sql), point))
-    return lasting(rows, point, point + 1 if point < tables.points - 1 else FOREVER)
