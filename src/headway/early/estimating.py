@@ -26,11 +26,15 @@ class Estimate:
     high: float | None
 
 
-def estimate(values: Sequence[float], shares: Sequence[float]) -> Estimate:
-    """The total that a value grows to, from what it was at each point so far.
+def estimate(
+    values: Sequence[float], shares: Sequence[float], least: float = float("-inf")
+) -> Estimate:
+    """The total that a value grows to, from what it was at each point so far; at `least` so much.
 
     >>> round(estimate([10.0, 20.0, 30.0], [0.1, 0.2, 0.3]).value)
     100
+    >>> estimate([10.0, 30.0], [0.1, 0.2], least=30.0).low
+    30.0
     >>> estimate([12.0, 20.0], [0.5, 1.0])
     Estimate(low=20.0, value=20.0, high=20.0)
     """
@@ -49,7 +53,7 @@ def estimate(values: Sequence[float], shares: Sequence[float]) -> Estimate:
     ]
     variance = (1 - share) / share**2 * slices / (slices - 1) * sum(one * one for one in off)
     reach = student(slices - 1) * sqrt(variance)
-    return Estimate(value - reach, value, value + reach)
+    return Estimate(max(least, value - reach), value, value + reach)
 
 
 def student(freedom: int) -> float:
@@ -68,10 +72,14 @@ def student(freedom: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """The places of shown columns that are counts or sums of a group, and of those that name it."""
+    """The places of shown columns that are counts or sums of a group, and of those that name it.
+
+    Some of them are counts, which never shrink.
+    """
 
     keys: tuple[int, ...]
     places: tuple[int, ...]
+    counts: frozenset[int] = frozenset()
 
 
 def totals_in(query: Query) -> Totals | None:
@@ -81,7 +89,7 @@ def totals_in(query: Query) -> Totals | None:
         return None
     group, names = found
     additive = {
-        call.name
+        call.name: call.function != "sum"
         for call in group.calls
         if call.function in ("count", "count_if", "sum") and not call.distinct
     }
@@ -90,7 +98,8 @@ def totals_in(query: Query) -> Totals | None:
     places = tuple(place for place, name in enumerate(shown) if name in additive)
     if not places or any(key not in shown for key in keys):
         return None
-    return Totals(tuple(shown.index(key) for key in keys), places)
+    counts = frozenset(place for place in places if additive[str(shown[place])])
+    return Totals(tuple(shown.index(key) for key in keys), places, counts)
 
 
 def group_under(node: Node, names: Mapping[str, str]) -> tuple[Group, Mapping[str, str]] | None:

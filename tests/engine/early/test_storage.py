@@ -120,3 +120,25 @@ def test_a_question_that_cannot_be_answered_is_refused(spark: SparkSession, tmp_
 def test_a_sample_by_what_is_not_there_is_refused(spark: SparkSession, tmp_path: Path) -> None:
     with pytest.raises(QueryError, match="cannot be drawn by nothing"):
         progress(spark.range(5), by=Sampling("order", ("nothing",), 2), folder=tmp_path / "t")
+
+
+def test_annotating_the_same_again_leaves_the_files_that_are_there(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    rows = spark.range(40).selectExpr("id AS k", "id AS v")
+    first = progress(rows, by="k", points=2, folder=tmp_path / "t")
+    before = sorted(path.name for path in (tmp_path / "t").rglob("*.parquet"))
+    again = progress(rows.repartition(3), by="k", points=2, folder=tmp_path / "t")
+    assert sorted(path.name for path in (tmp_path / "t").rglob("*.parquet")) == before
+    assert (again, first.lost) == (first, False)
+    assert [path.name for path in tmp_path.iterdir()] == ["t"]
+
+
+def test_a_table_whose_files_were_replaced_says_so(spark: SparkSession, tmp_path: Path) -> None:
+    rows = spark.range(40).selectExpr("id AS k", "id AS v")
+    old = progress(rows, by="k", points=2, folder=tmp_path / "t")
+    new = progress(rows.selectExpr("k", "v + 1 AS v"), by="k", points=2, folder=tmp_path / "t")
+    with pytest.raises(QueryError, match="other data was annotated there since"):
+        ask("SELECT sum(v) AS s FROM t", {"t": old}, spark=spark)
+    answers = list(ask("SELECT sum(v) AS s FROM t", {"t": new}, spark=spark))
+    assert answers[-1].table["s"].to_pylist() == [820]

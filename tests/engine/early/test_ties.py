@@ -151,3 +151,12 @@ def test_rows_that_show_what_has_no_order_are_still_answered(
     question = "SELECT k, MAP(k, x) AS m FROM t LATERAL VIEW explode(xs) e AS x ORDER BY k DESC"
     last = list(ask(question, {"t": stored}, spark=spark))[-1]
     assert sorted(last.table["k"].to_pylist()) == list(range(6))
+
+
+def test_a_cut_of_maps_is_refused_before_the_first_answer(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    rows = spark.range(6).selectExpr("id AS k")
+    stored = progress(rows, by="k", points=2, folder=tmp_path / "t")
+    with pytest.raises(QueryError, match="map_entries"):
+        ask("SELECT k, MAP(k, 1) AS m FROM t LIMIT 3", {"t": stored}, spark=spark)

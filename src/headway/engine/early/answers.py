@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -61,10 +62,9 @@ def with_estimates(history: Sequence[Answer], totals: Totals) -> pa.Table:
     table = history[-1].table
     for n, place in enumerate(totals.places):
         name = table.column_names[place]
-        told = [
-            estimate([float(at[key][n] or 0) if key in at else 0.0 for at in grown], shares)
-            for key in grown[-1]
-        ]
+        seen = [[float(at[key][n] or 0) if key in at else 0.0 for at in grown] for key in grown[-1]]
+        never_less = place in totals.counts
+        told = [estimate(v, shares, v[-1] if never_less else -math.inf) for v in seen]
         for part in ("low", "estimate", "high"):
             of = [one.value if part == "estimate" else getattr(one, part) for one in told]
             table = table.append_column(f"{name}_{part}", pa.array(of, pa.float64()))

@@ -134,6 +134,11 @@ def settled(
             check_columns(name, table.schema)
             stored[name] = Fed(table)
         elif isinstance(table, Stored):
+            if table.lost:
+                raise QueryError(
+                    f"files of {name} are gone from {table.folder}: other data was annotated there "
+                    "since; ask of what that gave, or annotate this data in another folder"
+                )
             stored[name] = table
         else:
             passing = Passing()

@@ -19,7 +19,7 @@ from headway.early.contracts import MOVING, Contract
 from headway.early.lower import lower_query
 from headway.early.progress import FOREVER, FROM, UNTIL
 from headway.early.read.query import read_query
-from headway.early.read.total import has_ties, is_ordered, totally_ordered
+from headway.early.read.total import is_ordered, totally_ordered
 from headway.early.relation import AS_IT_WAS, Known, Relation, Step
 from headway.early.rules.types import flat_types
 from headway.engine.early.answers import Shape, order_by
@@ -278,7 +278,7 @@ def plan_question(tables: Tables, sql: str) -> SqlPlan:
         plan = SqlPlan(tables, sql, *asked, missing=str(missing))
     except QueryError as misread:
         plan = SqlPlan(tables, sql, *asked, missing=f"our reading of it: {misread}")
-    if not plan.at_first and (plan.query is None or has_ties(sql)):
+    if not plan.at_first:
         refuse_ties(tables, sql)
     return plan
 

@@ -10,6 +10,7 @@ import json
 import os
 import shutil
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
@@ -18,15 +19,20 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, DataType, IntegerType, MapType, StructType
 
-from headway.early.chunks import Chunk, buckets
 from headway.early.contracts import AT_START, Contract
 from headway.early.progress import FROM, UNTIL
 from headway.early.sampling import Sampling, from_json, start_text, until_text
 from headway.engine.early.kept.contents import Contents, contents_of
+from headway.engine.early.kept.layout import (
+    BUCKET,
+    laid_out,
+    listed,
+    named_by_point,
+    write_buckets,
+)
 from headway.engine.early.opening import (
     Clusters,
     FileSet,
-    clustered_name,
     clusters_of,
     of_points,
     open_files,
@@ -38,10 +44,6 @@ from headway.errors import QueryError
 
 MANIFEST = "manifest.json"
 VERSION = 3  # of how files are laid out, and of what their manifest tells
-BUCKET = "hw_bucket"
-HALF = "hw_half"
-# The folder in which files are named by their point, too; Spark and others take it for hidden.
-BY_POINT = "_hw_by_point"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +103,11 @@ class Stored:
         return False
 
     @property
+    def lost(self) -> bool:
+        """Whether files are gone, as they are once other data is annotated in the folder."""
+        return not all((self.folder / name).exists() for some in self.files for name in some)
+
+    @property
     def said(self) -> tuple[object, ...]:
         """What answers over this table depend on."""
         types = tuple(self.types.items())
@@ -145,11 +152,23 @@ def annotate(df: DataFrame, sampling: Sampling, folder: str | Path, source: str 
     stored = Stored(fresh, sampling, df.schema, files, none, source, clusters, named)
     found = read_back(spark, stored)
     stored = replace(stored, entering=found.entering, digest=found.digest)
+    if (kept := the_same(folder, stored)) is not None:
+        shutil.rmtree(fresh)
+        return kept
     keep_manifest(stored)
     shutil.rmtree(folder, ignore_errors=True)
     folder.parent.mkdir(parents=True, exist_ok=True)
     fresh.rename(folder)
     return replace(stored, folder=folder)
+
+
+def the_same(folder: Path, made: Stored) -> Stored | None:
+    """The table in a folder if it is what was just made anew: who has it may go on reading it."""
+    with suppress(QueryError):
+        kept = open_stored(folder)
+        if kept.said == made.said and kept.clusters == made.clusters and not kept.lost:
+            return kept
+    return None
 
 
 def type_text(kind: DataType) -> str:
@@ -204,11 +223,6 @@ def first_line(error: Exception) -> str:
     return said[0] if traced and said else first.rstrip(";")
 
 
-def laid_out(sampling: Sampling) -> list[Chunk]:
-    """The buckets that a table is stored in; what is there from the start has one."""
-    return buckets(1 if sampling.kind == "start" else sampling.points)
-
-
 def refuse_our_names(df: DataFrame) -> None:
     taken = [name for name in df.columns if name.lower().startswith("hw_")]
     if taken:
@@ -216,80 +230,6 @@ def refuse_our_names(df: DataFrame) -> None:
             f"the columns {', '.join(taken)} begin with hw_, which progress is kept under; "
             "rename them first"
         )
-
-
-def write_buckets(
-    df: DataFrame, sampling: Sampling, folder: Path, halves: int, clusters: Clusters
-) -> None:
-    """Write the tuples of each bucket to files of their own, as many as tasks read at once.
-
-    Where there are clusters, these files are theirs: the hash is the one that Spark shuffles by.
-    """
-    laid = laid_out(sampling)
-    bounds = ", ".join(str(one.first) for one in laid)
-    bucket = F.expr(f"SIZE(FILTER(ARRAY({bounds}), hw_first -> {FROM} >= hw_first)) - 1")
-    any_hash = f"XXHASH64({', '.join(f'`{c}`' for c in df.columns)}, 1L)"
-    key_hash = f"HASH({', '.join(f'`{c}`' for c in clusters.by)})"
-    half = F.expr(f"PMOD({key_hash if clusters.count else any_hash}, {halves})")
-    order = [FROM, *(f"`{name}`" for name in sampling.by if name in df.columns)]
-    spread = df.withColumn(BUCKET, bucket).withColumn(HALF, half.cast("int"))
-    (
-        spread.repartition(len(laid) * halves, BUCKET, HALF)
-        .sortWithinPartitions(BUCKET, HALF, *order)
-        .write.partitionBy(BUCKET, HALF)
-        .parquet(str(folder))
-    )
-    if clusters.count:
-        for path in sorted(folder.rglob("*.parquet")):
-            named = clustered_name(path.name, int(path.parent.name.removeprefix(f"{HALF}=")))
-            checksum = path.with_name(f".{path.name}.crc")
-            if checksum.exists():
-                checksum.rename(path.with_name(f".{named}.crc"))
-            path.rename(path.with_name(named))
-
-
-def listed(folder: Path, sampling: Sampling) -> tuple[tuple[str, ...], ...]:
-    """The files of each bucket, relative to the folder."""
-    laid = laid_out(sampling)
-    return tuple(
-        tuple(
-            str(path.relative_to(folder))
-            for path in sorted((folder / f"{BUCKET}={n}").rglob("*.parquet"))
-        )
-        for n in range(len(laid))
-    )
-
-
-def named_by_point(
-    folder: Path, sampling: Sampling, files: tuple[tuple[str, ...], ...], clusters: Clusters
-) -> tuple[str, ...]:
-    """Give files names by point and cluster, beside their own; none if points share files.
-
-    They are links that hold wherever the folder is moved to. Names are never used again, for Spark
-    remembers files by them.
-    """
-    alone = all(one.first == one.last for one in laid_out(sampling))
-    if not clusters.count or not alone or len(files) < 2:
-        return ()
-    (folder / BY_POINT).mkdir()
-    named: dict[int, str] = {}
-    for point, own in enumerate(files):
-        for name in own:
-            place = point * clusters.count + place_of(name)
-            if place in named:
-                shutil.rmtree(folder / BY_POINT)
-                return ()
-            named[place] = f"{BY_POINT}/{clustered_name(Path(name).name, place)}"
-            checksum = Path(name).with_name(f".{Path(name).name}.crc")
-            try:
-                (folder / named[place]).symlink_to(Path("..") / name)
-                if (folder / checksum).exists():
-                    beside = (folder / named[place]).with_name(f".{Path(named[place]).name}.crc")
-                    beside.symlink_to(Path("..") / checksum)
-            except OSError:  # a file system without links
-                shutil.rmtree(folder / BY_POINT)
-                return ()
-    return tuple(named[place] for place in sorted(named))
 
 
 def read_back(spark: SparkSession, stored: Stored) -> Contents:

@@ -1,1 +1,1 @@
-"""Answers that are kept: on disk chunk by chunk, and only beside the data they are of."""
+"""What is kept on disk: how tables lie in files, what they hold, and answers chunk by chunk."""
