@@ -53,13 +53,16 @@ def test_intervals_hold_the_total_about_as_often_as_they_say() -> None:
         ("SELECT k, count(*) AS n, avg(v) AS m FROM t GROUP BY k",
          Totals((0,), (1,), frozenset({1}))),
         ("SELECT sum(v) AS s FROM t", Totals((), (0,))),
+        ("SELECT n, count(*) AS c FROM (SELECT k, count(*) AS n FROM t GROUP BY k) GROUP BY n",
+         Totals((0,), (1,))),
         ("SELECT sum(v) AS s, k FROM t GROUP BY k ORDER BY s LIMIT 3", Totals((1,), (0,))),
         ("SELECT sum(v) AS s FROM t GROUP BY k", None),
         ("SELECT k, sum(v) AS s FROM t GROUP BY k HAVING sum(v) > 1", None),
         ("SELECT k, count(DISTINCT v) AS s FROM t GROUP BY k", None),
         ("SELECT k, v FROM t", None),
     ],
-    ids=["count", "no key", "top", "key not shown", "having", "distinct", "no group"],
+    ids=["count", "no key", "count of what shrinks", "top", "key not shown", "having", "distinct",
+         "no group"],
 )  # fmt: skip
 def test_counts_and_sums_of_groups_that_are_named_can_be_scaled_up(
     sql: str, found: Totals | None

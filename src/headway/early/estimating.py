@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 
-from headway.early.algebra import Group, Inner, Node, Project, Query, Top
+from headway.early.algebra import Group, Inner, Node, Project, Query, Scan, Top, children_of
 from headway.early.relation import Step
 
 SURE = 1.959964  # 95 % of a normal distribution lie within so many deviations
@@ -74,7 +74,7 @@ def student(freedom: int) -> float:
 class Totals:
     """The places of shown columns that are counts or sums of a group, and of those that name it.
 
-    Some of them are counts, which never shrink.
+    Some of them are counts that never shrink.
     """
 
     keys: tuple[int, ...]
@@ -98,8 +98,15 @@ def totals_in(query: Query) -> Totals | None:
     places = tuple(place for place, name in enumerate(shown) if name in additive)
     if not places or any(key not in shown for key in keys):
         return None
-    counts = frozenset(place for place in places if additive[str(shown[place])])
+    counts = frozenset(
+        place for place in places if additive[str(shown[place])] and only_grows(group.child)
+    )
     return Totals(tuple(shown.index(key) for key in keys), places, counts)
+
+
+def only_grows(node: Node) -> bool:
+    """Whether tuples that come only ever add rows: nothing is grouped, cut or ruled out."""
+    return isinstance(node, Scan | Project | Inner) and all(map(only_grows, children_of(node)))
 
 
 def group_under(node: Node, names: Mapping[str, str]) -> tuple[Group, Mapping[str, str]] | None:

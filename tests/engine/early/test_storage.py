@@ -137,8 +137,11 @@ def test_annotating_the_same_again_leaves_the_files_that_are_there(
 def test_a_table_whose_files_were_replaced_says_so(spark: SparkSession, tmp_path: Path) -> None:
     rows = spark.range(40).selectExpr("id AS k", "id AS v")
     old = progress(rows, by="k", points=2, folder=tmp_path / "t")
+    asked = ask("SELECT sum(v) AS s FROM t", {"t": old}, spark=spark)
     new = progress(rows.selectExpr("k", "v + 1 AS v"), by="k", points=2, folder=tmp_path / "t")
     with pytest.raises(QueryError, match="other data was annotated there since"):
         ask("SELECT sum(v) AS s FROM t", {"t": old}, spark=spark)
+    with pytest.raises(QueryError, match="other data was annotated there since"):
+        next(iter(asked))
     answers = list(ask("SELECT sum(v) AS s FROM t", {"t": new}, spark=spark))
     assert answers[-1].table["s"].to_pylist() == [820]

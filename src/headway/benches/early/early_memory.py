@@ -25,7 +25,7 @@ POINTS = 10
 # by: half a core-second in each ask still after sixty of them, which is a tenth of an ask at the
 # smallest scale and nothing at the largest. So early answers over few tuples are asked for so often
 # before anything is measured, and every so often the full query beside them.
-WARM_SCALE, WARM_UP, IN_FULL = 0.05, 180, 6
+WARM_SCALE, WARM_UP, IN_FULL = 0.05, 180, 2
 # Then the scales follow each other in one Spark, there and back, so that a slow minute of the host
 # meets more than one of them, the largest first, for Java compiles some more over many tuples. Of
 # each visit a round is left out, in which files come back into memory; those that count take about

@@ -22,7 +22,7 @@ from headway.engine.early.sources import our_spark, read_source
 from headway.engine.early.stages.fed import Fed, check_columns
 from headway.engine.early.stages.reducing import plan_reducer
 from headway.engine.early.stages.schedule import Way
-from headway.engine.early.storage import Stored, annotate
+from headway.engine.early.storage import Stored, annotate, check_there
 from headway.engine.early.views import Source, Tables, common_points, session_beside
 from headway.errors import QueryError
 
@@ -134,11 +134,7 @@ def settled(
             check_columns(name, table.schema)
             stored[name] = Fed(table)
         elif isinstance(table, Stored):
-            if table.lost:
-                raise QueryError(
-                    f"files of {name} are gone from {table.folder}: other data was annotated there "
-                    "since; ask of what that gave, or annotate this data in another folder"
-                )
+            check_there(name, table)
             stored[name] = table
         else:
             passing = Passing()

@@ -26,7 +26,7 @@ from headway.engine.early.stages.line import Line, feds_of, longest, stages_unde
 from headway.engine.early.stages.parts import chunks_on_disk
 from headway.engine.early.stages.reducing import ReducerPlan
 from headway.engine.early.stages.schedule import Schedule, Way
-from headway.engine.early.storage import Stored
+from headway.engine.early.storage import Stored, check_there
 from headway.engine.early.views import Source, Tables
 from headway.engine.early.why import Lineage
 from headway.errors import HeadwayError, QueryError, RunError
@@ -109,6 +109,10 @@ class Asking:
     def __iter__(self) -> Iterator[Answer]:
         """The answers in order of progress."""
         under = stages_under(self)
+        for stage in [self, *under]:
+            for name, table in stage.tables.stored.items():
+                if isinstance(table, Stored):
+                    check_there(name, table)
         journal = Journal(self.folder) if self.folder else None
         rows: pa.Table | None = None
         kept = list(journal.kept()) if journal else []

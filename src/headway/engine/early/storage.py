@@ -162,6 +162,15 @@ def annotate(df: DataFrame, sampling: Sampling, folder: str | Path, source: str 
     return replace(stored, folder=folder)
 
 
+def check_there(name: str, table: Stored) -> None:
+    """Refuse a table whose files are gone: Spark would only say that one is not there."""
+    if table.lost:
+        raise QueryError(
+            f"files of {name} are gone from {table.folder}: other data was annotated there since; "
+            "ask of what that gave, or annotate this data in another folder"
+        )
+
+
 def the_same(folder: Path, made: Stored) -> Stored | None:
     """The table in a folder if it is what was just made anew: who has it may go on reading it."""
     with suppress(QueryError):

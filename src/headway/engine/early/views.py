@@ -30,6 +30,9 @@ SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
     # Tables lie apart by the key that they are sampled by; a join by more columns keeps to it.
     "spark.sql.requireAllClusterKeysForCoPartition": "false",
+    # A file that is gone is no table of fewer tuples.
+    "spark.sql.files.ignoreMissingFiles": "false",
+    "spark.sql.files.ignoreCorruptFiles": "false",
     # Files of one point are sorted by it, and Spark says so of tables only if it is asked.
     "spark.sql.legacy.bucketedTableScan.outputOrdering": "true",
     **UNADORNED,

@@ -82,6 +82,8 @@ ALIKE = {
     "a map": ("map(1, array(2)) AS a", "map(1, array(3)) AS a"),
     "a map in a map": ("map(1, map(2, 3)) AS a", "map(1, map(2, 4)) AS a"),
     "a variant": ("parse_json('{\"a\": [1]}') AS a", "parse_json('{\"a\": [2]}') AS a"),
+    "the sign of zero": ("CAST('-0.0' AS DOUBLE) AS a", "CAST('0.0' AS DOUBLE) AS a"),
+    "the sign of zero within": ("array(CAST('-0.0' AS FLOAT)) AS a", "array(0.0F) AS a"),
     "a type": ("CAST(1.0 AS DECIMAL(3,1)) AS a", "CAST(0.10 AS DECIMAL(3,2)) AS a"),
     "a name": ("1 AS a", "1 AS b"),
     "as often": ("IF(k < 2, 1, 2) AS a", "IF(k < 4, 1, 2) AS a"),

@@ -15,6 +15,8 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import (
     ArrayType,
     DataType,
+    DoubleType,
+    FloatType,
     GeographyType,
     GeometryType,
     MapType,
@@ -57,7 +59,7 @@ def contents_of(rows: DataFrame, points: int) -> Contents:
 
 
 def tuple_hash(schema: StructType) -> str:
-    """SQL of a number that depends on all values of a tuple; of floats, not on the sign of zero.
+    """SQL of a number that depends on all values of a tuple.
 
     >>> tuple_hash(StructType().add("a", "integer").add("b", "integer"))
     'XXHASH64(`a` IS NULL, `a`, `b` IS NULL, `b`)'
@@ -93,6 +95,8 @@ def parts(value: str, kind: DataType, depth: int = 0) -> Iterator[str]:
             yield from (f"TO_JSON({value}, MAP('timeZone', 'UTC'))", f"SCHEMA_OF_VARIANT({value})")
         case GeometryType() | GeographyType():
             yield from (f"ST_ASBINARY({value})", f"ST_SRID({value})")
+        case FloatType() | DoubleType():  # the hash takes 0.0 and -0.0 for one
+            yield from (value, f"{value} = 0 AND CAST({value} AS STRING) LIKE '-%'")
         case _:
             yield value
 
