@@ -40,14 +40,13 @@ def run(options: BenchOptions) -> dict[str, Any]:
     names = sorted(chance.sample(NAMES, 2)) if options.quick else list(NAMES)
     drawn = names if options.full or options.quick else sorted(chance.sample(NAMES, DRAWN))
     scale, repeats = (0.1, 1) if options.quick else (1.0, options.repeats or 1)
-    left_out = LEFT_OUT
     with TemporaryDirectory(prefix="headway-early-") as place:
         files = make_tables(Path(place) / "tables", scale)
         spark = open_session("local[2]", {"spark.driver.memory": "6g"})
         try:
             library = Library(spark, Path(place) / "annotated", files)
             race = Race(spark, files)
-            turns = repeats + left_out
+            turns = repeats + LEFT_OUT
             steps = len(names) * (2 + 2 * turns) + len(drawn) * (turns + 1)
             with progress(steps, "early answers") as bar:
                 contests = [Contest(name, race, library, bar, name in drawn) for name in names]
@@ -60,11 +59,11 @@ def run(options: BenchOptions) -> dict[str, Any]:
                     if contest.cost(turns - 1) >= DEAR and not options.quick:
                         contest.by_itself()
                     bar.advance(note=f"{contest.name} by itself, if it was dear")
-                rows = {contest.name: contest.row(left_out, options.full) for contest in contests}
+                rows = {contest.name: contest.row(LEFT_OUT, options.full) for contest in contests}
         finally:
             spark.stop()
     figures = figures_of(rows) | {"scale": scale, "repeats": repeats, "seed": options.seed}
-    figures |= {"warm_up_asks": WARM_UP + left_out, "warm_up_alone": WARMED}
+    figures |= {"warm_up_asks": WARM_UP + LEFT_OUT, "warm_up_alone": WARMED}
     figures |= {"first_share": contests[0].first_share}
     # What it takes once to lay tables out, before anything can be asked early of them.
     figures |= {"annotating_s": {n: round(s, 1) for n, s in library.annotating_s.items()}}

@@ -22,7 +22,7 @@ from pyspark.sql.types import ArrayType, DataType, IntegerType, MapType, StructT
 from headway.early.contracts import AT_START, Contract
 from headway.early.progress import FROM, UNTIL
 from headway.early.sampling import Sampling, from_json, start_text, until_text
-from headway.engine.early.kept.contents import Contents, contents_of
+from headway.engine.early.kept.contents import Contents, contents_of, quoted
 from headway.engine.early.kept.layout import (
     BUCKET,
     laid_out,
@@ -188,7 +188,7 @@ def type_text(kind: DataType) -> str:
     """
     match kind:
         case StructType():
-            named = ("`" + one.name.replace("`", "``") + "`" for one in kind)
+            named = (quoted(one.name) for one in kind)
             inside = (type_text(one.dataType) for one in kind)
             return f"struct<{','.join(map(':'.join, zip(named, inside, strict=True)))}>"
         case ArrayType():
