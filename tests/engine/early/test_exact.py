@@ -22,6 +22,8 @@ POINTS = 4
 ASKED = [
     ("q18", mixed), ("full_join", growing), ("scalar_beside_rows", growing), ("float_sums", mixed),
     ("left_join_aligned", growing), ("rollup_of_none", growing),
+    ("groups_of_unlike_types", mixed), ("semi_join_of_unlike_types", growing),
+    ("extremes_with_ties", mixed), ("cut_of_a_union", growing), ("ordered_without_a_rule", mixed),
 ]  # fmt: skip
 QUESTIONS = {question.name: question for question in all_questions()}
 
@@ -40,6 +42,28 @@ def test_every_answer_is_the_query_over_the_tuples_of_its_point(
     question = QUESTIONS[name]
     asking = ask(question.sql, library.open(question.keys, POINTS, way), spark=spark)  # type: ignore[arg-type]
     assert list(check_points(asking, question.checked_by)) == []
+
+
+@pytest.mark.parametrize(
+    ("sql", "ordered"),
+    [
+        ("SELECT r_name, x {} ORDER BY r_name DESC", True),
+        ("(SELECT r_name, x {} ORDER BY r_name DESC)", True),
+        ("SELECT r_name, map(x, 1) AS m {} ORDER BY r_name", False),
+    ],
+)
+def test_rows_without_a_rule_keep_their_order_or_it_is_said(
+    sql: str, ordered: bool, library: Library, spark: SparkSession
+) -> None:
+    tables = library.open({"region": "r_regionkey"}, 2)
+    unruled = "FROM region LATERAL VIEW explode(array(1)) e AS x"
+    asking = ask(sql.format(unruled), tables, spark=spark)
+    assert asking.explained.operator == "query"
+    assert ("in no order" in asking.explained.because) is not ordered
+    if ordered:
+        names = list(asking)[-1].table["r_name"].to_pylist()
+        assert names == sorted(names, reverse=True)
+        assert len(names) > 1
 
 
 @pytest.mark.parametrize("name", ["float_sums_beside", "float_sums_of_all", "lateral_view"])

@@ -145,3 +145,11 @@ def test_a_table_whose_files_were_replaced_says_so(spark: SparkSession, tmp_path
         next(iter(asked))
     answers = list(ask("SELECT sum(v) AS s FROM t", {"t": new}, spark=spark))
     assert answers[-1].table["s"].to_pylist() == [820]
+
+
+def test_a_table_with_maps_is_a_dimension(spark: SparkSession, tmp_path: Path) -> None:
+    moving = progress(spark.range(9), by="id", points=2, folder=tmp_path / "t")
+    there = spark.range(9).selectExpr("id AS k", "map(id, id + 1) AS m")
+    sql = "SELECT sum(m[k]) AS s FROM t JOIN d ON id = k"
+    *_, last = ask(sql, {"t": moving, "d": there}, spark=spark)
+    assert last.table.to_pylist() == [{"s": 45}]

@@ -35,7 +35,8 @@ def totally_ordered(sql: str, wholly: bool = False) -> str:
     >>> totally_ordered("SELECT a, b FROM t ORDER BY b", wholly=True)
     'SELECT a, b FROM t ORDER BY b, a, b'
     """
-    wholly = wholly and is_ordered(sql)
+    if wholly := wholly and is_ordered(sql):
+        sql = without_brackets(sql)
     if next(cuts_in(parse(sql)), None) is None and not has_ties(sql) and not wholly:
         return sql
     tree = with_ties_told(parse(sql).copy())
@@ -54,10 +55,22 @@ def totally_ordered(sql: str, wholly: bool = False) -> str:
 def is_ordered(sql: str) -> bool:
     """Whether the rows of a query have an order.
 
-    >>> is_ordered("SELECT a FROM t ORDER BY a"), is_ordered("SELECT a FROM (SELECT 1 AS a)")
+    >>> is_ordered("(SELECT a FROM t ORDER BY a)"), is_ordered("SELECT a FROM (SELECT 1 AS a)")
     (True, False)
     """
-    return bool(parse(sql).args.get("order"))
+    return bool(parse(without_brackets(sql)).args.get("order"))
+
+
+def without_brackets(sql: str) -> str:
+    """A query that stands in brackets and has nothing beside them, without them.
+
+    >>> without_brackets("((SELECT a FROM t ORDER BY a))"), without_brackets("(SELECT 1) LIMIT 1")
+    ('SELECT a FROM t ORDER BY a', '(SELECT 1) LIMIT 1')
+    """
+    tree = bare = parse(sql)
+    while isinstance(bare, exp.Subquery) and bare.is_wrapper:
+        bare = bare.this
+    return sql if bare is tree else bare.sql(DIALECT)
 
 
 def has_ties(sql: str) -> bool:

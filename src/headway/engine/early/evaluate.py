@@ -147,7 +147,10 @@ class SqlPlan:
     def step(self) -> Step:
         """Which rule computes each operator, and why."""
         if self.query is None:
-            return Step("query", "recompute", f"no rule for {self.missing}")
+            said = f"no rule for {self.missing}"
+            if is_ordered(self.sql) and self.in_its_order is None:
+                said += "; rows are in no order: the ties of its ORDER BY cannot be broken"
+            return Step("query", "recompute", said)
         return self.many.step
 
     def frame(self, chunk: Chunk) -> DataFrame:

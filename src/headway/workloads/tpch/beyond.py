@@ -180,4 +180,26 @@ BEYOND: dict[str, str] = {
           sum(CASE WHEN o_orderstatus = 'F' THEN 1 ELSE 0 END) / count(*) AS finished
         FROM orders WHERE year(o_orderdate) = 1995 GROUP BY date_trunc('MONTH', o_orderdate)
         ORDER BY month""",
+    "groups_of_unlike_types": """
+        SELECT c_custkey, lpad(k, 9, '0') AS k, n, c_acctbal FROM customer JOIN (
+          SELECT lpad(CAST(o_custkey AS STRING), 1 + CAST(o_orderkey % 9 AS INT), '0') AS k,
+            count(*) AS n
+          FROM orders WHERE o_custkey < 300 GROUP BY 1) AS per_text
+        ON c_custkey = k ORDER BY n DESC, k""",
+    "semi_join_of_unlike_types": """
+        SELECT o_orderpriority, count(*) AS n FROM orders
+        WHERE EXISTS (SELECT 1 FROM (SELECT concat('0', l_orderkey) AS k, l_quantity
+          FROM lineitem) AS texts WHERE k = o_orderkey AND l_quantity > 49)
+        GROUP BY o_orderpriority ORDER BY n""",
+    "extremes_with_ties": """
+        SELECT o_orderstatus, max_by(o_orderkey, o_orderpriority) AS one,
+          min_by(o_custkey, year(o_orderdate)) AS another
+        FROM orders GROUP BY o_orderstatus ORDER BY o_orderstatus DESC""",
+    "cut_of_a_union": """
+        SELECT o_custkey AS k, o_orderstatus AS s FROM orders
+        UNION ALL SELECT c_custkey, c_mktsegment FROM customer ORDER BY s LIMIT 25""",
+    "ordered_without_a_rule": """
+        SELECT o_orderpriority, skewness(o_totalprice) AS lean, n
+        FROM (SELECT *, count(*) OVER (PARTITION BY o_custkey % 5) AS n FROM orders) AS o
+        GROUP BY o_orderpriority, n ORDER BY n DESC, o_orderpriority""",
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
@@ -48,3 +49,12 @@ def test_the_batch_query_scans_plainly_whatever_was_asked_before(
         assert any(sign in ours for sign in BUCKETED)
     assert len(planned) == 3 * 2
     assert not [text for text in planned if any(sign in text for sign in BUCKETED)]
+
+
+def test_the_same_rows_in_another_order_are_told() -> None:
+    rows = pa.table({"k": [1, 2, 3], "v": [0.1 + 0.2, 1.0, 2.0]})
+    close = pa.table({"k": [1, 2, 3], "v": [0.3, 1.0, 2.0]})
+    assert oracle.order_differs(rows, close) is None
+    told = oracle.order_differs(rows, close.take([0, 2, 1]))
+    assert told is not None
+    assert told.startswith("row 1 is")

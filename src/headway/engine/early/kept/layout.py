@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 from headway.early.chunks import Chunk, buckets
 from headway.early.progress import FROM
 from headway.early.sampling import Sampling
+from headway.engine.early.kept.contents import tuple_hash
 from headway.engine.early.opening import Clusters, clustered_name, place_of
 
 BUCKET = "hw_bucket"
@@ -34,9 +35,8 @@ def write_buckets(
     laid = laid_out(sampling)
     bounds = ", ".join(str(one.first) for one in laid)
     bucket = F.expr(f"SIZE(FILTER(ARRAY({bounds}), hw_first -> {FROM} >= hw_first)) - 1")
-    any_hash = f"XXHASH64({', '.join(f'`{c}`' for c in df.columns)}, 1L)"
     key_hash = f"HASH({', '.join(f'`{c}`' for c in clusters.by)})"
-    half = F.expr(f"PMOD({key_hash if clusters.count else any_hash}, {halves})")
+    half = F.expr(f"PMOD({key_hash if clusters.count else tuple_hash(df.schema)}, {halves})")
     order = [FROM, *(f"`{name}`" for name in sampling.by if name in df.columns)]
     spread = df.withColumn(BUCKET, bucket).withColumn(HALF, half.cast("int"))
     (

@@ -8,8 +8,14 @@ from functools import partial
 
 import pyarrow as pa
 
+from headway.early.read.total import is_ordered
 from headway.engine.early.asking import Asking
-from headway.engine.early.proving.oracle import QUICKLY, answer_by_batch, differs
+from headway.engine.early.proving.oracle import (
+    QUICKLY,
+    answer_by_batch,
+    differs,
+    order_differs,
+)
 from headway.engine.early.views import analysed
 from headway.engine.spark.session import set_for_now
 
@@ -24,7 +30,10 @@ def names_differ(found: pa.Table, names: Sequence[str]) -> str | None:
 
 
 def check_points(asking: Asking, sql: str) -> Iterator[tuple[int, str]]:
-    """The points whose answer is not what a batch query gives, and how it differs."""
+    """The points whose answer is not what a batch query gives, and how it differs.
+
+    Rows are compared as a bag, and where the question orders them in their order, too.
+    """
     answers = list(asking)
     session = asking.tables.session
     names = analysed(session, asking.tables.unread(sql)).columns
@@ -32,5 +41,7 @@ def check_points(asking: Asking, sql: str) -> Iterator[tuple[int, str]]:
         right = pool.map(partial(answer_by_batch, asking.tables, sql), (a.point for a in answers))
         for answer, wanted in zip(answers, right, strict=True):
             difference = names_differ(answer.table, names) or differs(answer.table, wanted)
+            if difference is None and is_ordered(sql):
+                difference = order_differs(answer.table, wanted)
             if difference is not None:
                 yield answer.point, difference

@@ -25,8 +25,17 @@ QUICKLY = {
 
 
 def answer_by_batch(tables: Tables, sql: str, point: int) -> pa.Table:
-    """The answer at a point as a batch query gives it."""
-    return analysed(tables.session, tables.stabbed(totally_ordered(sql), point)).toArrow()
+    """The answer at a point as a batch query gives it, in its order, if it has one."""
+    text = totally_ordered(sql, wholly=True)
+    return analysed(tables.session, tables.stabbed(text, point)).toArrow()
+
+
+def order_differs(found: pa.Table, wanted: pa.Table) -> str | None:
+    """The first place where answers with the same rows have them in another order, or None."""
+    for n, (ours, theirs) in enumerate(zip(table_rows(found), table_rows(wanted), strict=True)):
+        if rounded(ours) != rounded(theirs) and not alike(ours, theirs):
+            return f"row {n} is {rounded(ours)} instead of {rounded(theirs)}"
+    return None
 
 
 def differs(found: pa.Table, wanted: pa.Table) -> str | None:
