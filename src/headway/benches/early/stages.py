@@ -26,7 +26,7 @@ TAKES_DATA = True
 # first dozens of times: until then all ways are as slow as that. How often it was run counts, and
 # not over how many rows, so most of it is over few. A round is a few seconds, and the host is never
 # the same for two of them.
-ROWS, FEW, POINTS = 30_000_000, 400_000, 10
+ROWS, FEW, POINTS = 40_000_000, 400_000, 10
 WARM_UP, WHOLE, REPEATS = 25, 3, 9
 WAYS = ("at once", "at once, on disk", "in turn")
 STAGES = (("per_user", PER_USER), ("per_ad", PER_AD), ("rates", RATES))

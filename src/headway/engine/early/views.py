@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import pyarrow as pa
 from py4j.protocol import Py4JJavaError
@@ -23,6 +23,7 @@ from headway.engine.early.storage import Stored, first_line, type_text, view_by_
 from headway.engine.spark.session import UNADORNED, lanes_of
 from headway.errors import QueryError, RunError
 
+Rows = TypeVar("Rows", covariant=True)
 # Small jobs, one plan shape: what adapts while it runs would only cost time.
 SETTINGS = {
     "spark.sql.adaptive.enabled": "false",
@@ -282,11 +283,14 @@ def collected(frame: DataFrame) -> pa.Table:
         return frame.toArrow()
 
 
-class Work(Protocol):
-    """The rows of a chunk's answers, not computed yet: planned when it is asked for, or before."""
+class Work(Protocol[Rows]):
+    """The rows of a chunk, wherever they are wanted, not computed yet.
+
+    They are planned when they are asked for, or before.
+    """
 
     def plan(self) -> None: ...
-    def rows(self) -> pa.Table: ...
+    def rows(self) -> Rows: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from headway.early.chunks import Chunk
 from headway.engine.early.stages.handed import Handed, Stopped
+from headway.errors import RunError
 from tests.waiting import until
 
 
@@ -112,3 +113,12 @@ def test_who_waits_is_told_of_a_failure_and_of_the_end() -> None:
     handed.stop()
     with pytest.raises(Stopped):
         handed.take(0)
+
+
+def test_what_was_handed_over_is_taken_though_what_comes_next_has_failed() -> None:
+    handed = Handed(readers=(0,), keeps=False)
+    handed.put(0, part(0))
+    handed.fail(RunError("point 1 is lost"))
+    assert [one.chunk.first for one in handed.take(0)] == [0]
+    with pytest.raises(RunError, match="point 1"):
+        handed.take(1)

@@ -9,26 +9,27 @@ time than there are cores, and the driver holds one more answer.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import Generic, TypeVar
 
-import pyarrow as pa
 from pyspark import InheritableThread
 from pyspark.sql import SparkSession
 
 from headway.early.chunks import Chunk
-from headway.engine.early.stages.fed import Stage
+from headway.engine.early.views import Work
 
+Made = TypeVar("Made")
 OFTEN_S = 0.1  # how often jobs are cancelled while one may still be submitted
 
 
 @dataclass
-class Under:
+class Under(Generic[Made]):
     """A chunk under way: its thread, whether its job is planned, and what came of it."""
 
     planned: threading.Event = field(default_factory=threading.Event)
     thread: threading.Thread | None = None
-    rows: pa.Table | None = None
+    rows: Made | None = None
     error: BaseException | None = None
 
     def wait(self) -> None:
@@ -36,12 +37,14 @@ class Under:
             self.thread.join()
 
 
-class Ahead:
+class Ahead(Generic[Made]):
     """Chunks of a stage under way, each in a thread of its own; they are planned in order."""
 
-    def __init__(self, stage: Stage, tag: str) -> None:
-        self._stage, self._tag = stage, tag
-        self._under: dict[Chunk, Under] = {}
+    def __init__(
+        self, work: Callable[[Chunk], Work[Made]], session: SparkSession, tag: str
+    ) -> None:
+        self._work, self._session, self._tag = work, session, tag
+        self._under: dict[Chunk, Under[Made]] = {}
         self._stopped = False
 
     def begin(self, chunk: Chunk) -> None:
@@ -49,12 +52,12 @@ class Ahead:
         if chunk in self._under:
             return
         before = next(reversed(self._under.values()), None)
-        under = self._under[chunk] = Under()
+        under = self._under[chunk] = Under[Made]()
         what = (chunk, under, before)
         under.thread = InheritableThread(target=self._compute, args=what, daemon=True)
         under.thread.start()
 
-    def take(self, chunk: Chunk) -> pa.Table | None:
+    def take(self, chunk: Chunk) -> Made | None:
         """The rows of a chunk as soon as they are there, or what failed; None if it was not begun.
 
         Until then it stays under way, so that whoever is interrupted here can still stop it.
@@ -72,16 +75,16 @@ class Ahead:
         """Let go of all that is under way, be it planned or computed."""
         self._stopped = True
         threads = [under.thread for under in self._under.values() if under.thread is not None]
-        end_jobs(self._stage.tables.session, self._tag, threads)
+        end_jobs(self._session, self._tag, threads)
         self._under.clear()
 
-    def _compute(self, chunk: Chunk, under: Under, before: Under | None) -> None:
+    def _compute(self, chunk: Chunk, under: Under[Made], before: Under[Made] | None) -> None:
         try:
             try:
-                self._stage.tables.session.sparkContext.addJobTag(self._tag)
+                self._session.sparkContext.addJobTag(self._tag)
                 if before is not None:
                     before.planned.wait()
-                job = self._stage.plan.job(chunk)
+                job = self._work(chunk)
                 job.plan()
             finally:
                 under.planned.set()

@@ -69,7 +69,8 @@ class Handed:
         """The rows that the n-th chunk is computed from, as soon as they are there."""
         with self._changed:
             self._changed.wait_for(lambda: self._stopped or self._error or n in self._parts)
-            self._check()
+            if self._stopped or n not in self._parts:  # what is there does not fail by what is not
+                self._check()
             wanted = range(n + 1) if self._keeps else range(n, n + 1)
             return tuple(self._parts[one] for one in wanted if one in self._parts)
 

@@ -19,12 +19,13 @@ from pyspark import InheritableThread
 from headway.clock import Clock
 from headway.early.chunks import Chunk
 from headway.early.progress import FOREVER
-from headway.engine.early.stages.ahead import Ahead, end_jobs
+from headway.engine.early.stages.ahead import Ahead, Made, end_jobs
 from headway.engine.early.stages.fed import Fed, Stage
 from headway.engine.early.stages.handed import BOUND, Handed, Part, Stopped
 from headway.engine.early.stages.parts import (
     Below,
     OnDisk,
+    PartLater,
     chunks_on_disk,
     held_in_memory,
     held_on_disk,
@@ -77,7 +78,13 @@ class Line:
             for stage in self._stages
         }
         self._tag = f"headway-{uuid4().hex}"
-        self._ahead = Ahead(last, self._tag)
+        session = last.tables.session
+        self._ahead = Ahead(last.plan.job, session, self._tag)
+        self._parts_ahead = {
+            id(stage): Ahead(partial(self._kept_later, stage), session, self._tag)
+            for stage in self._stages
+        }
+        self._left: dict[tuple[int, Chunk], Part] = {}  # planned ahead, and not handed over yet
         self._first_out = threading.Event()
         self._stopped = False
         self._threads: list[threading.Thread] = []
@@ -104,8 +111,11 @@ class Line:
         self._first_out.set()
         for handed in self.handed.values():
             handed.stop()
-        self._ahead.stop()
         end_jobs(self._last.tables.session, self._tag, self._threads)
+        for ahead in (self._ahead, *self._parts_ahead.values()):
+            ahead.stop()
+        for part in self._left.values():
+            part.drop()
         for handed in self.handed.values():
             handed.clear()
         for stage in [*self._stages, self._last]:
@@ -115,10 +125,7 @@ class Line:
         """The rows of a chunk of the last stage."""
         self._fetch(self._last, n)
         begun = self._clock.steady_s()
-        if n > self._begin and (coming := self._next(n)) is not None:
-            self._ahead.begin(chunk)
-            self._ahead.begin(coming)
-        found = self._ahead.take(chunk)
+        found = self._taken(self._ahead, self._last, n, chunk)
         if found is None:
             found = self._last.plan.compute(chunk)
         self._schedule.took(n, self._clock.steady_s() - begun)
@@ -127,10 +134,17 @@ class Line:
         self._first_out.set()
         return found
 
-    def _next(self, n: int) -> Chunk | None:
-        """The chunk after the n-th, if it is known by now and can be computed by itself."""
-        alone = self._last.forgets and not self._stages
-        return self._schedule.settled(n + 1) if alone else None
+    def _taken(self, ahead: Ahead[Made], stage: Stage, n: int, chunk: Chunk) -> Made | None:
+        """What was computed ahead of its turn, while the next is begun; or None.
+
+        That is if the next chunk is known by now, and can be computed by itself.
+        """
+        if n > self._begin and stage.forgets and not feds_of(stage):
+            coming = self._schedule.settled(n + 1)
+            if coming is not None:
+                ahead.begin(chunk)
+                ahead.begin(coming)
+        return ahead.take(chunk)
 
     def _feed(self, stage: Stage) -> None:
         """Hand over one chunk after the other; the second waits until the first answer is out."""
@@ -170,20 +184,44 @@ class Line:
             return OnDisk(chunk, place_of(chunk, place), kept_schema(stage.schema))
         self._fetch(stage, n)
         begun = self._clock.steady_s()
-        frame = stage.plan.frame(chunk)
-        below = Below(partial(self._let_go, stage, n, chunk))
-        part: Part
-        with told_when_run():
-            if place is None:
-                again = stage.forgets or len(self._begins[id(stage)].readers) > 1
-                part = held_in_memory(chunk, frame, below, again, now=n > self._begin)
-            else:
-                held_on_disk(chunk, frame, place)
-                below.let_go()
-                part = OnDisk(chunk, place_of(chunk, place), kept_schema(stage.schema))
+        part: Part | None = None
+        if self._at_once and chunk.first == chunk.last:  # more tasks would be before its readers'
+            part = self._taken(self._parts_ahead[id(stage)], stage, n, chunk)
+        if part is None:
+            part = self._kept_now(stage, n, chunk)
+        self._left.pop((id(stage), chunk), None)
         self._schedule.took(n, self._clock.steady_s() - begun)
         self._make_room(stage, n)
         return part
+
+    def _kept_now(self, stage: Stage, n: int, chunk: Chunk) -> Part:
+        """A chunk computed where its rows are kept; the first in memory is computed later."""
+        place = stage.folder
+        frame = stage.plan.frame(chunk)
+        below = Below(partial(self._let_go, stage, n, chunk))
+        with told_when_run():
+            if place is None:
+                again = stage.forgets or len(self._begins[id(stage)].readers) > 1
+                return held_in_memory(chunk, frame, below, again, now=n > self._begin)
+            held_on_disk(chunk, frame, place)
+        below.let_go()
+        return OnDisk(chunk, place_of(chunk, place), kept_schema(stage.schema))
+
+    def _kept_later(self, stage: Stage, chunk: Chunk) -> PartLater:
+        """A chunk of a stage that rests on tables alone, to be computed ahead of its turn.
+
+        On disk it may be there before the one before it: a restart computes from the gap on.
+        """
+        frame = stage.plan.frame(chunk)
+        if stage.folder is not None:
+            place = place_of(chunk, stage.folder)
+            later = OnDisk(chunk, place, kept_schema(stage.schema))
+            return PartLater(later, partial(held_on_disk, chunk, frame, stage.folder))
+        below = Below(partial(stage.plan.states.computed, chunk))
+        with told_when_run():  # planning runs what is sent to all tasks
+            part = held_in_memory(chunk, frame, below, read_again=True, now=False)
+        self._left[id(stage), chunk] = part
+        return PartLater(part, part.compute)
 
     def _fetch(self, stage: Stage, n: int) -> None:
         for fed in feds_of(stage):

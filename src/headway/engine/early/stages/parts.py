@@ -21,6 +21,7 @@ from pyspark.sql.types import IntegerType, StructType
 
 from headway.early.chunks import Chunk, chunk_name, chunk_named, in_a_row
 from headway.early.progress import FROM, UNTIL
+from headway.engine.early.stages.handed import Part
 from headway.engine.early.states import let_go, put_by
 from headway.engine.early.views import told_when_run
 
@@ -100,6 +101,22 @@ class OnDisk:
 
     def drop(self) -> None:
         """Nothing: a restart reads it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PartLater:
+    """The rows of a chunk that are computed when they are wanted, and kept."""
+
+    part: Part
+    compute: Callable[[], None]
+
+    def plan(self) -> None:
+        """Nothing: it was planned when it was made."""
+
+    def rows(self) -> Part:
+        with told_when_run():
+            self.compute()
+        return self.part
 
 
 def place_of(chunk: Chunk, folder: Path) -> Path:
