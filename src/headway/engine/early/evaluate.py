@@ -147,10 +147,7 @@ class SqlPlan:
     def step(self) -> Step:
         """Which rule computes each operator, and why."""
         if self.query is None:
-            said = f"no rule for {self.missing}"
-            if is_ordered(self.sql) and self.in_its_order is None:
-                said += "; rows are in no order: the ties of its ORDER BY cannot be broken"
-            return Step("query", "recompute", said)
+            return step_without_rule(self)
         return self.many.step
 
     def frame(self, chunk: Chunk) -> DataFrame:
@@ -239,6 +236,14 @@ class SqlPlan:
         if self.query is not None:
             return self.job(chunk).rows()
         return pa.concat_tables(collected(self.frame(Chunk(p, p))) for p in chunk.points)
+
+
+def step_without_rule(plan: SqlPlan) -> Step:
+    """Why a question is recomputed at each point, and what is lost by that."""
+    said = f"no rule for {plan.missing}"
+    if is_ordered(plan.sql) and plan.in_its_order is None:
+        said += "; rows are in no order: the ties of its ORDER BY cannot be broken"
+    return Step("query", "recompute", said)
 
 
 @lru_cache(maxsize=1000)
