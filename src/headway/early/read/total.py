@@ -35,11 +35,12 @@ def totally_ordered(sql: str, wholly: bool = False) -> str:
     >>> totally_ordered("SELECT a, b FROM t ORDER BY b", wholly=True)
     'SELECT a, b FROM t ORDER BY b, a, b'
     """
-    if wholly := wholly and is_ordered(sql):
-        sql = without_brackets(sql)
+    wholly = wholly and is_ordered(sql)
     if next(cuts_in(parse(sql)), None) is None and not has_ties(sql) and not wholly:
         return sql
     tree = with_ties_told(parse(sql).copy())
+    if wholly:
+        tree = without_brackets(tree)
     cut = list(cuts_in(tree))
     if wholly and isinstance(tree, exp.Query) and all(one is not tree for one in cut):
         cut.insert(0, tree)
@@ -58,19 +59,20 @@ def is_ordered(sql: str) -> bool:
     >>> is_ordered("(SELECT a FROM t ORDER BY a)"), is_ordered("SELECT a FROM (SELECT 1 AS a)")
     (True, False)
     """
-    return bool(parse(without_brackets(sql)).args.get("order"))
+    return bool(without_brackets(parse(sql)).args.get("order"))
 
 
-def without_brackets(sql: str) -> str:
+def without_brackets(tree: exp.Expr) -> exp.Expr:
     """A query that stands in brackets and has nothing beside them, without them.
 
-    >>> without_brackets("((SELECT a FROM t ORDER BY a))"), without_brackets("(SELECT 1) LIMIT 1")
-    ('SELECT a FROM t ORDER BY a', '(SELECT 1) LIMIT 1')
+    >>> without_brackets(parse("((SELECT a FROM t ORDER BY a))")).sql(DIALECT)
+    'SELECT a FROM t ORDER BY a'
+    >>> without_brackets(parse("(SELECT 1) LIMIT 1")).sql(DIALECT)
+    '(SELECT 1) LIMIT 1'
     """
-    tree = bare = parse(sql)
-    while isinstance(bare, exp.Subquery) and bare.is_wrapper:
-        bare = bare.this
-    return sql if bare is tree else bare.sql(DIALECT)
+    while isinstance(tree, exp.Subquery) and tree.is_wrapper:
+        tree = tree.this
+    return tree
 
 
 def has_ties(sql: str) -> bool:

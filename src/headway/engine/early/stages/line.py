@@ -24,16 +24,13 @@ from headway.engine.early.stages.fed import Fed, Stage
 from headway.engine.early.stages.handed import BOUND, Handed, Part, Stopped
 from headway.engine.early.stages.parts import (
     Below,
-    OnDisk,
     PartLater,
     chunks_on_disk,
     held_in_memory,
     held_on_disk,
-    kept_schema,
-    place_of,
+    on_disk,
 )
 from headway.engine.early.stages.schedule import Schedule
-from headway.engine.early.views import told_when_run
 
 
 def feds_of(stage: Stage) -> list[Fed]:
@@ -181,7 +178,7 @@ class Line:
         """One chunk computed, or found where an earlier run has left it."""
         place = stage.folder
         if place is not None and n < self._kept[id(stage)]:
-            return OnDisk(chunk, place_of(chunk, place), kept_schema(stage.schema))
+            return on_disk(stage.schema, chunk, place)
         self._fetch(stage, n)
         begun = self._clock.steady_s()
         part: Part | None = None
@@ -199,13 +196,12 @@ class Line:
         place = stage.folder
         frame = stage.plan.frame(chunk)
         below = Below(partial(self._let_go, stage, n, chunk))
-        with told_when_run():
-            if place is None:
-                again = stage.forgets or len(self._begins[id(stage)].readers) > 1
-                return held_in_memory(chunk, frame, below, again, now=n > self._begin)
-            held_on_disk(chunk, frame, place)
+        if place is None:
+            again = stage.forgets or len(self._begins[id(stage)].readers) > 1
+            return held_in_memory(chunk, frame, below, again, now=n > self._begin)
+        held_on_disk(chunk, frame, place)
         below.let_go()
-        return OnDisk(chunk, place_of(chunk, place), kept_schema(stage.schema))
+        return on_disk(stage.schema, chunk, place)
 
     def _kept_later(self, stage: Stage, chunk: Chunk) -> PartLater:
         """A chunk of a stage that rests on tables alone, to be computed ahead of its turn.
@@ -213,13 +209,11 @@ class Line:
         On disk it may be there before the one before it: a restart computes from the gap on.
         """
         frame = stage.plan.frame(chunk)
-        if stage.folder is not None:
-            place = place_of(chunk, stage.folder)
-            later = OnDisk(chunk, place, kept_schema(stage.schema))
-            return PartLater(later, partial(held_on_disk, chunk, frame, stage.folder))
+        if (place := stage.folder) is not None:
+            part_there = on_disk(stage.schema, chunk, place)
+            return PartLater(part_there, partial(held_on_disk, chunk, frame, place))
         below = Below(partial(stage.plan.states.computed, chunk))
-        with told_when_run():  # planning runs what is sent to all tasks
-            part = held_in_memory(chunk, frame, below, read_again=True, now=False)
+        part = held_in_memory(chunk, frame, below, read_again=True, now=False)
         self._left[id(stage), chunk] = part
         return PartLater(part, part.compute)
 

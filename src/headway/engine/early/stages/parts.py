@@ -78,7 +78,8 @@ def held_in_memory(
     again, chunk by chunk.
     """
     view = f"hw_{uuid4().hex}"
-    kept = put_by(frame, now) if read_again else frame
+    with told_when_run():  # planning runs what is sent to all tasks
+        kept = put_by(frame, now) if read_again else frame
     kept.createGlobalTempView(view)
     if read_again and now:
         below.let_go()
@@ -114,8 +115,7 @@ class PartLater:
         """Nothing: it was planned when it was made."""
 
     def rows(self) -> Part:
-        with told_when_run():
-            self.compute()
+        self.compute()
         return self.part
 
 
@@ -124,12 +124,18 @@ def place_of(chunk: Chunk, folder: Path) -> Path:
     return folder.absolute() / f"{chunk_name(chunk)}.parquet"
 
 
+def on_disk(schema: StructType, chunk: Chunk, folder: Path) -> OnDisk:
+    """The rows of a chunk of a stage that has these columns, in its folder."""
+    return OnDisk(chunk, place_of(chunk, folder), kept_schema(schema))
+
+
 def held_on_disk(chunk: Chunk, frame: DataFrame, folder: Path) -> None:
     """Compute a chunk into files; a crash before the renaming leaves nothing that is read."""
     target = place_of(chunk, folder)
     fresh = target.with_name(f".{target.name}.{os.getpid()}")
     shutil.rmtree(fresh, ignore_errors=True)
-    frame.write.parquet(str(fresh))
+    with told_when_run():
+        frame.write.parquet(str(fresh))
     shutil.rmtree(target, ignore_errors=True)
     fresh.rename(target)
 
